@@ -1,0 +1,52 @@
+// Kernels from AssemblyScript into two WebAssembly modules, both as text in one generated file (so that a
+// plain synchronous import works in Node, browsers and bundlers alike), then TypeScript into dist/.
+// With --kernels only the first half, which tests need; with --if-needed only if a source is newer.
+import { execFileSync } from "node:child_process";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { main } from "assemblyscript/asc";
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
+const KERNELS = "src/engines/wasm/assembly";
+const GENERATED = "src/engines/wasm/modules.generated.ts";
+const onlyKernels = process.argv.includes("--kernels");
+
+if (process.argv.includes("--if-needed")) {
+  const [target, sources] = onlyKernels ? [GENERATED, [KERNELS]] : ["dist/index.js", ["src", "tsconfig.json"]];
+  if (newest(sources) < newest([target])) process.exit();
+}
+
+const modules = [];
+for (const [name, features] of [["FMA", "simd,relaxed-simd"], ["DEKKER", "simd"]]) {
+  modules.push(`export const ${name} =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
+}
+writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n${modules.join("")}`);
+
+if (!onlyKernels) {
+  rmSync("dist", { recursive: true, force: true });
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc"], { stdio: "inherit" });
+}
+
+async function compile(features) {
+  let binary;
+  const flags = ["-O3", "--converge", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", features];
+  const { error, stderr } = await main([`${KERNELS}/index.ts`, ...flags, "--outFile", "kernels.wasm"], {
+    writeFile: (_name, contents) => {
+      binary = contents;
+    },
+  });
+  if (error) throw new Error(`AssemblyScript: ${error.message}\n${stderr}`);
+  return binary;
+}
+
+/** The latest change below these paths, in milliseconds; -Infinity where there is nothing. */
+function newest(paths) {
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const path of paths) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) latest = Math.max(latest, newest(readdirSync(path).map((name) => join(path, name))));
+    else if (stat) latest = Math.max(latest, stat.mtimeMs);
+  }
+  return latest;
+}

@@ -1,0 +1,74 @@
+import { ShapeError } from "./errors.ts";
+import type { Format, Real, Rounding } from "./types.ts";
+
+// Arguments are checked once, at the public door, before anything is written.
+
+const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
+
+/** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
+export function checkVector(routine: string, name: string, x: Real): Format {
+  const format = x instanceof Float64Array ? "binary64" : x instanceof Float32Array ? "binary32" : formatByTag(x);
+  if (format === undefined) throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected a Float64Array or a Float32Array`);
+  if (x.length === 0) checkAttached(routine, name, x);
+  return format;
+}
+
+function formatByTag(x: unknown): Format | undefined {
+  return ArrayBuffer.isView(x) ? TYPES[(x as unknown as { [Symbol.toStringTag]: keyof typeof TYPES })[Symbol.toStringTag]] : undefined;
+}
+
+// A detached buffer, or one that has shrunk under its view, makes a vector of length 0; at() tells them apart.
+function checkAttached(routine: string, name: string, x: Real): void {
+  try {
+    x.at(0);
+  } catch (cause) {
+    throw new ShapeError(`${routine}: the buffer of ${name} is detached, expected a vector that can be read`, { cause });
+  }
+}
+
+/** The common format of two vectors of one length. */
+export function checkPair(routine: string, x: Real, y: Real): Format {
+  const format = checkVector(routine, "x", x);
+  const other = checkVector(routine, "y", y);
+  if (format !== other) throw new ShapeError(`${routine}: y is ${other}, expected ${format} (the precision of x)`);
+  checkLength(routine, x, y);
+  return format;
+}
+
+/** Two vectors of one length. */
+export function checkLength(routine: string, x: Real, y: Real): void {
+  if (x.length !== y.length) throw new ShapeError(`${routine}: y has length ${y.length}, expected ${x.length} (the length of x)`);
+}
+
+/** An output may be the same vector as the input or share nothing with it, but not overlap it. */
+export function checkOverlap(routine: string, x: Real, y: Real): void {
+  if (x.buffer !== y.buffer || x.byteOffset === y.byteOffset) return;
+  const distance = Math.abs(x.byteOffset - y.byteOffset);
+  if (distance < x.byteLength) throw new ShapeError(`${routine}: y shares entries with x, expected the same vector or a separate one`);
+}
+
+/** A scalar: any number, NaN and infinities included. */
+export function checkNumber(routine: string, name: string, a: number): void {
+  if (typeof a !== "number") throw new ShapeError(`${routine}: ${name} is ${describe(a)}, expected a number`);
+}
+
+/** A whole number of at least `least`. */
+export function checkCount(routine: string, name: string, n: number, least: number): void {
+  if (!Number.isSafeInteger(n) || n < least) throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${least}`);
+}
+
+/** One of a list of words. */
+export function checkWord<W extends string>(routine: string, name: string, word: W, words: readonly W[]): W {
+  if (words.includes(word)) return word;
+  throw new ShapeError(`${routine}: ${name} is ${describe(word)}, expected one of ${words.map((w) => `"${w}"`).join(", ")}`);
+}
+
+export const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
+
+/** A value as a person would name it in an error message. */
+function describe(x: unknown): string {
+  if (typeof x === "string") return `"${x}"`;
+  if (Array.isArray(x)) return "a plain array";
+  if (typeof x === "object" && x !== null) return `an object of type ${x.constructor?.name ?? "Object"}`;
+  return typeof x === "function" ? "a function" : typeof x === "symbol" ? "a symbol" : String(x);
+}

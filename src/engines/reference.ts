@@ -1,0 +1,63 @@
+import { storeNaN } from "../exact/bits.ts";
+import { divide, multiply, multiplyAdd } from "../exact/elementwise.ts";
+import { expansionAccumulate } from "../exact/expansion.ts";
+import { filter } from "../exact/filter.ts";
+import type { Superaccumulator } from "../exact/superaccumulator.ts";
+import { twoProd } from "../exact/transforms.ts";
+import type { Format, Real, Reduction } from "../types.ts";
+import type { Elementwise, ExactStage, Kernels } from "./kernels.ts";
+
+export function formatOf(x: Real): Format {
+  return x instanceof Float64Array ? "binary64" : "binary32";
+}
+
+/** One element of map(), from exact/: what every engine's kernels are compared with. */
+export function mapOne(op: Elementwise, alpha: number, x: number, y: number, format: Format): number {
+  if (op === "scal") return multiply(alpha, x, format);
+  return op === "invscal" ? divide(x, alpha, format) : multiplyAdd(alpha, x, y, format);
+}
+
+// ExpansionAccumulate in front of the superaccumulator. Terms that TwoSum or TwoProd cannot carry go straight there.
+function accumulateThrough(expansion: Float64Array, early: boolean, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
+  const tail = expansion.subarray(expansion.length >> 1); // where error terms enter, see assembly/expansion.ts
+  for (let i = 0; i < x.length; i++) {
+    const v = x[i] as number;
+    const w = y[i] as number;
+    const term = op === "dot" ? v * w : op === "asum" ? Math.abs(v) : v;
+    const size = Math.abs(term);
+    if (!(size < 2 ** 960) || (op === "dot" && (size < 2 ** -960 || Math.max(Math.abs(v), Math.abs(w)) > 2 ** 960))) {
+      if (op === "dot") into.addProduct(v, w);
+      else into.add(term);
+      continue;
+    }
+    into.add(expansionAccumulate(expansion, term, early));
+    if (op === "dot") into.add(expansionAccumulate(tail, twoProd(v, w, term), early));
+  }
+  for (const component of expansion) into.add(component);
+}
+
+/** Plain TypeScript over exact/: slow, obviously right, and there where WebAssembly is not allowed. */
+export const reference: Kernels = {
+  name: "reference",
+  enclose: filter,
+  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): number {
+    for (let i = 0; i < x.length; i++) {
+      const v = x[i] as number;
+      if (op === "dot") into.addProduct(v, y[i] as number);
+      else into.add(op === "asum" ? Math.abs(v) : v);
+    }
+    return 0;
+  },
+  accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
+    if (stage === "superaccumulator") this.accumulate(op, x, y, into, true);
+    else accumulateThrough(new Float64Array(Number(stage[3])), stage.endsWith("ee"), op, x, y, into);
+  },
+  map(op: Elementwise, alpha: number, x: Real, y: Real): void {
+    const out = op === "axpy" ? y : x;
+    for (let i = 0; i < x.length; i++) {
+      const v = mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x));
+      if (v === v) out[i] = v;
+      else storeNaN(out, i);
+    }
+  },
+};

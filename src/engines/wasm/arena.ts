@@ -1,0 +1,121 @@
+import type { Real, Reduction } from "../../types.ts";
+import type { Elementwise } from "../kernels.ts";
+import { ARENA, DIGIT_COUNT, DIGITS } from "./assembly/layout.ts";
+
+type Kernel = (...args: number[]) => number; // see assembly/index.ts
+type Pair = readonly [Kernel, Kernel];
+type Kernels = Readonly<Record<Reduction, Pair>>;
+
+const PAGE = 65536;
+const ALIGNMENT = 64;
+const SHORT = 64; // up to this a loop is faster than set() and its view
+const END = 64; // kernels read in pairs and may look one element past an array's end
+/** Which of a pair of kernels takes numbers of the width of `like`. */
+export function widthOf(like: Real): 0 | 1 {
+  return like.BYTES_PER_ELEMENT === 8 ? 1 : 0;
+}
+
+/** The most bytes that one array can have. */
+export const LIMIT = 65536 * PAGE - ARENA - END;
+
+/**
+ * One instance of the kernels with a memory of fixed size: scratch to stream ordinary arrays through, and room
+ * for arrays that live here. The memory never grows, so views of it never detach; when nothing refers to
+ * the arena or its arrays any more, the collector takes it all.
+ */
+export class Arena {
+  private readonly exports: Record<string, Kernel>;
+  readonly buffer: ArrayBuffer;
+  readonly binary64: Float64Array;
+  readonly binary32: Float32Array;
+  readonly words: Int32Array;
+  /** The kernels of each stage, by the kind of reduction, for binary32 and binary64. */
+  readonly filter: Kernels;
+  readonly ladder: Kernels;
+  readonly exact: Kernels;
+  readonly expansion: Kernels;
+  readonly deposit: Kernels;
+  /** The element-by-element kernels, for binary32 and binary64. */
+  readonly map: Record<Elementwise, Pair>;
+  private readonly blocks = new Map<number, number>(); // offset of a live array: its bytes
+  private fresh = ARENA; // beyond this no array has ever been: still all zeros
+
+  constructor(module: WebAssembly.Module, bytes: number) {
+    const pages = Math.ceil((ARENA + bytes + END) / PAGE);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const instance = new WebAssembly.Instance(module, { env: { memory } });
+    this.exports = instance.exports as Record<string, Kernel>;
+    this.buffer = memory.buffer as ArrayBuffer;
+    this.binary64 = new Float64Array(this.buffer);
+    this.binary32 = new Float32Array(this.buffer);
+    this.words = new Int32Array(this.buffer);
+    // Looked up once: a name put together at every call would cost a short vector more than its sum.
+    const pair = (name: string): Pair => [this.exports[`${name}32`] as Kernel, this.exports[`${name}64`] as Kernel];
+    const stage = (name: string): Kernels => ({ sum: pair(`${name}_sum`), asum: pair(`${name}_asum`), dot: pair(`${name}_dot`) });
+    this.filter = stage("filter");
+    this.ladder = stage("ladder");
+    this.exact = stage("exact");
+    this.expansion = stage("expansion");
+    this.deposit = stage("deposit");
+    this.map = { scal: pair("scal"), invscal: pair("invscal"), axpy: pair("axpy") };
+  }
+
+  /** Call an export that is neither of one width nor of one kind. */
+  call(name: string, ...args: number[]): number {
+    return (this.exports[name] as Kernel)(...args);
+  }
+
+  /** This memory as numbers of the width of `like`. */
+  heap(like: Real): Real {
+    return like.BYTES_PER_ELEMENT === 8 ? this.binary64 : this.binary32;
+  }
+
+  holds(x: Real): boolean {
+    return x.buffer === this.buffer;
+  }
+
+  /**
+   * The address of n elements of x from i on, as numbers of the width of `like`, padded with zeros to a multiple
+   * of 8: where they are if that will do, else copied to scratch.
+   */
+  place(x: Real, i: number, n: number, scratch: number, like: Real): number {
+    const width = like.BYTES_PER_ELEMENT;
+    if (n % 8 === 0 && x.BYTES_PER_ELEMENT === width && this.holds(x)) return x.byteOffset + i * width;
+    const heap = this.heap(like);
+    const at = scratch / width;
+    if (n <= SHORT) for (let j = 0; j < n; j++) heap[at + j] = x[i + j] as number;
+    else heap.set(i === 0 && n === x.length ? x : x.subarray(i, i + n), at);
+    if (n % 8 !== 0) heap.fill(0, at + n, at + ((n + 7) & ~7));
+    return scratch;
+  }
+
+  /** The offset of so many zeroed bytes, or 0 if there is no gap wide enough. First fit. */
+  allocate(bytes: number): number {
+    const needed = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
+    let at = ARENA;
+    for (const [offset, size] of [...this.blocks].sort((a, b) => a[0] - b[0])) {
+      if (offset - at >= needed) break;
+      at = offset + size;
+    }
+    if (at + needed + END > this.buffer.byteLength) return 0;
+    if (at < this.fresh) new Uint8Array(this.buffer, at, Math.min(needed, this.fresh - at)).fill(0);
+    this.fresh = Math.max(this.fresh, at + needed);
+    this.blocks.set(at, needed);
+    return at;
+  }
+
+  /** Give back the array at this offset; false if there is none of that size. */
+  release(offset: number, bytes: number): boolean {
+    const size = this.blocks.get(offset);
+    if (size === undefined || bytes > size || size - bytes > ALIGNMENT) return false;
+    return this.blocks.delete(offset);
+  }
+
+  /** The digits of the superaccumulator after normalize(): all in [0, 2^32) but the last, which has the sign. */
+  digits(): Float64Array {
+    const digits = new Float64Array(DIGIT_COUNT);
+    for (let i = 0; i < DIGIT_COUNT; i++) digits[i] = (this.words[DIGITS / 4 + 2 * i] as number) >>> 0;
+    digits[DIGIT_COUNT - 1] = this.words[DIGITS / 4 + 2 * (DIGIT_COUNT - 1)] as number;
+    return digits;
+  }
+}

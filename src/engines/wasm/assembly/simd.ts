@@ -1,0 +1,42 @@
+// Two binary64 lanes at a time: loads, and the error-free product in its two forms.
+// ASC_FEATURE_RELAXED_SIMD is known at compile time: one source, two modules.
+
+@inline export const U: f64 = 1.1102230246251565e-16; // 2^-53, the unit roundoff
+
+// Elements i and i + 1 of an array of T, widened to binary64 (exactly).
+@inline export function load<T>(p: usize, i: usize): v128 {
+  if (sizeof<T>() == 8) return v128.load(p + (i << 3));
+  return f64x2.promote_low_f32x4(v128.load64_zero(p + (i << 2)));
+}
+
+@inline export function add(a: v128, b: v128): v128 { return f64x2.add(a, b); }
+@inline export function sub(a: v128, b: v128): v128 { return f64x2.sub(a, b); }
+@inline export function mul(a: v128, b: v128): v128 { return f64x2.mul(a, b); }
+@inline export function splat(a: f64): v128 { return f64x2.splat(a); }
+
+// a b + c in one rounding. Only the module with relaxed SIMD may call it, and only after the host has seen
+// that this machine fuses.
+@inline export function fused(a: v128, b: v128, c: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? f64x2.relaxed_madd(a, b, c) : unreachable();
+}
+
+// The top 26 bits of the significand, rounded, so that what is left fits in 26 bits and a sign and all
+// four partial products are exact. An integer add and a mask: unlike Veltkamp's split it cannot overflow
+// below the last binade.
+@inline export function split(x: v128): v128 {
+  return v128.and(i64x2.add(x, i64x2.splat(0x4000000)), i64x2.splat(~0x7ffffff));
+}
+
+// TwoProd's error term: x y - p, exact while x y is 0 or at least 2^-968 (its last bit is then no
+// smaller than 2^-1074) and nothing overflows.
+@inline export function productError(x: v128, y: v128, p: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return fused(x, y, f64x2.neg(p));
+  const xh = split(x), yh = split(y), xl = sub(x, xh), yl = sub(y, yh);
+  return add(add(add(sub(mul(xh, yh), p), mul(xh, yl)), mul(xl, yh)), mul(xl, yl));
+}
+
+// TwoSum's error term: a + b - s, always exact barring overflow.
+@inline export function sumError(a: v128, b: v128, s: v128): v128 {
+  const z = sub(s, a);
+  return add(sub(a, sub(s, z)), sub(b, z));
+}

@@ -1,0 +1,178 @@
+import { EngineError } from "../../errors.ts";
+import { storeNaN } from "../../exact/bits.ts";
+import { enclosure } from "../../exact/enclosure.ts";
+import { LOWEST_EXPONENT, type Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Real, Reduction } from "../../types.ts";
+import type { Elementwise, ExactStage, Kernels } from "../kernels.ts";
+import { formatOf, mapOne, reference } from "../reference.ts";
+import { Arena, LIMIT, widthOf } from "./arena.ts";
+import * as layout from "./assembly/layout.ts";
+
+// Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
+const TINY = 32;
+
+// Arrays of like size are used together, and only arrays of one arena meet without a copy: an arena has room
+// for four of the first one put into it. Memory that is not touched costs address space only.
+const ARRAYS_PER_ARENA = 4;
+const LEAST_ARENA = 1 << 24;
+
+/** One stage of a reduction over a chunk: n terms, a multiple of 8, at these addresses. False ends the pass. */
+type Stage = (px: number, py: number, n: number) => boolean;
+
+interface VectorType<V extends Real> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBuffer, offset: number, length: number): V;
+}
+
+/** The embedded engine: WebAssembly SIMD on the calling thread. */
+export class WasmKernels implements Kernels {
+  private readonly home: Arena;
+  private readonly arenas = new WeakMap<ArrayBufferLike, Arena>();
+  private roomy: WeakRef<Arena>[] = [];
+
+  constructor(
+    private readonly module: WebAssembly.Module,
+    readonly name: string,
+  ) {
+    this.home = new Arena(module, 0);
+  }
+
+  /** Whether a multiply-add rounds once here: (1 + 2^-27)(1 - 2^-27) - 1 is -2^-54, and 0 with two roundings. */
+  fuses(): boolean {
+    return this.home.call("multiplyAdd", 1 + 2 ** -27, 1 - 2 ** -27, -1) === -(2 ** -54);
+  }
+
+  enclose(op: Reduction, x: Real, y: Real): void {
+    if (x.length <= TINY) {
+      reference.enclose(op, x, y);
+      return;
+    }
+    const arena = this.arenaOf(x, y);
+    const state = arena.binary64;
+    state.fill(0, layout.HIGH / 8, layout.GRID / 8 + 1);
+    const filter = arena.filter[op][widthOf(x)];
+    const known = this.stream(arena, x, y, (px, py, n) => filter(px, py, n) !== 0);
+    enclosure[0] = state[layout.HIGH / 8] as number;
+    enclosure[1] = state[layout.LOW / 8] as number;
+    enclosure[2] = known ? (state[layout.BOUND / 8] as number) : Number.NaN;
+  }
+
+  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator, exact: boolean): number {
+    if (x.length <= TINY) return reference.accumulate(op, x, y, into, exact);
+    let bound = 0;
+    this.collect(x, y, into, (arena) => {
+      const kernel = (exact ? arena.exact : arena.ladder)[op][widthOf(wider(x, y))];
+      return (px, py, n) => {
+        const lost = kernel(px, py, n);
+        if (!exact) bound += lost;
+        return true;
+      };
+    });
+    return bound;
+  }
+
+  accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
+    this.collect(x, y, into, (arena) => {
+      const kernel = (stage === "superaccumulator" ? arena.deposit : arena.expansion)[op][widthOf(wider(x, y))];
+      const size = Number(stage[3]);
+      const early = stage.endsWith("ee") ? 1 : 0;
+      return (px, py, n) => {
+        kernel(px, py, n, size, early);
+        return true;
+      };
+    });
+  }
+
+  // Run one exact stage over all terms and add what it accumulated.
+  private collect(x: Real, y: Real, into: Superaccumulator, stage: (arena: Arena) => Stage): void {
+    const arena = this.arenaOf(x, y);
+    arena.call("clear");
+    this.stream(arena, x, y, stage(arena));
+    into.addDigits(arena.digits(), (layout.LOWEST_EXPONENT - LOWEST_EXPONENT) / 32);
+    const special = arena.words[layout.SPECIAL / 4] as number;
+    into.nan ||= (special & 1) !== 0;
+    into.positiveInfinity ||= (special & 2) !== 0;
+    into.negativeInfinity ||= (special & 4) !== 0;
+  }
+
+  map(op: Elementwise, alpha: number, x: Real, y: Real): void {
+    const arena = this.arenaOf(x, y);
+    const kernel = arena.map[op][widthOf(x)];
+    const target = op === "axpy" ? y : x;
+    const format = formatOf(x);
+    const first = layout.SCRATCH_OUT / x.BYTES_PER_ELEMENT;
+    const heap = arena.heap(x);
+    for (let i = 0; i < x.length; i += layout.BLOCK) {
+      const n = Math.min(layout.BLOCK, x.length - i);
+      const px = arena.place(x, i, n, layout.SCRATCH_X, x);
+      const flagged = kernel(alpha, px, y === x ? px : arena.place(y, i, n, layout.SCRATCH_Y, x), n);
+      for (let k = 0; k < flagged; k++) {
+        const j = arena.words[layout.FLAGGED / 4 + k] as number;
+        if (j >= n) continue;
+        const v = mapOne(op, alpha, x[i + j] as number, y[i + j] as number, format);
+        if (v === v) heap[first + j] = v;
+        else storeNaN(heap, first + j);
+      }
+      target.set(heap.subarray(first, first + n), i);
+    }
+  }
+
+  /** An array in this engine's memory. */
+  allocate<V extends Real>(length: number, type: VectorType<V>): V {
+    const bytes = length * type.BYTES_PER_ELEMENT;
+    if (bytes > LIMIT) throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
+    this.roomy = this.roomy.filter((reference) => reference.deref() !== undefined);
+    for (const reference of this.roomy) {
+      const arena = reference.deref();
+      const offset = arena?.allocate(bytes);
+      if (arena && offset) return new type(arena.buffer, offset, length);
+    }
+    const arena = this.newArena(bytes);
+    this.arenas.set(arena.buffer, arena);
+    this.roomy.push(new WeakRef(arena));
+    return new type(arena.buffer, arena.allocate(bytes), length);
+  }
+
+  private newArena(bytes: number): Arena {
+    const roomy = Math.min(LIMIT, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
+    for (const size of [roomy, bytes]) {
+      try {
+        return new Arena(this.module, size);
+      } catch (cause) {
+        if (size === bytes) throw new EngineError(`allocate: no memory for ${bytes} bytes`, { cause });
+      }
+    }
+    throw new EngineError("allocate: unreachable");
+  }
+
+  /** Give an array back; false if it is not one that allocate returned. */
+  free(array: Real): boolean {
+    return this.arenas.get(array.buffer)?.release(array.byteOffset, array.byteLength) ?? false;
+  }
+
+  // The arena that holds x or y, else the one for streaming.
+  private arenaOf(x: Real, y: Real): Arena {
+    return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.home;
+  }
+
+  // Bring the vectors past a stage, chunk by chunk. Those in the arena stay where they are but for the last
+  // few elements, which are padded with zeros in scratch.
+  private stream(arena: Arena, x: Real, y: Real, stage: Stage): boolean {
+    const inside = arena.holds(x) || arena.holds(y);
+    const like = wider(x, y);
+    let m = 0;
+    for (let i = 0; i < x.length; i += m) {
+      m = Math.min(layout.CHUNK, x.length - i);
+      if (inside && m > 8) m -= m % 8;
+      const px = arena.place(x, i, m, layout.SCRATCH_X, like);
+      const py = y === x ? px : arena.place(y, i, m, layout.SCRATCH_Y, like);
+      if (!stage(px, py, (m + 7) & ~7)) return false;
+    }
+    return true;
+  }
+}
+
+// Of two vectors of different widths the kernels see both as binary64.
+function wider(x: Real, y: Real): Real {
+  return y instanceof Float64Array ? y : x;
+}

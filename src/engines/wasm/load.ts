@@ -1,0 +1,34 @@
+import { WasmKernels } from "./index.ts";
+import { DEKKER, FMA } from "./modules.generated.ts";
+
+/** The two builds of one source: with fused multiply-add, and with Dekker's products. The bits are the same. */
+export type Variant = "fma" | "dekker";
+
+interface Process {
+  env?: Record<string, string | undefined>;
+  getBuiltinModule?(name: "v8"): { setFlagsFromString(flag: string): void };
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+}
+
+/**
+ * The embedded engine of this build, or undefined where the machine cannot run it: no relaxed SIMD in this
+ * runtime, or a multiply-add that rounds twice. Throws where WebAssembly is not allowed at all.
+ */
+export function load(variant: Variant): WasmKernels | undefined {
+  const bytes = bytesOf(variant === "fma" ? FMA : DEKKER);
+  if (variant === "fma") allowRelaxedSimd();
+  if (!WebAssembly.validate(bytes)) return undefined;
+  const kernels = new WasmKernels(new WebAssembly.Module(bytes), `wasm-${variant}`);
+  return variant === "dekker" || kernels.fuses() ? kernels : undefined;
+}
+
+// Node 20 has relaxed SIMD behind a flag of the whole process: set only when the user says so, never by us.
+function allowRelaxedSimd(): void {
+  const process = (globalThis as { process?: Process }).process;
+  if (process?.env?.HALFULP_RELAXED_SIMD === "1") {
+    process.getBuiltinModule?.("v8").setFlagsFromString("--experimental-wasm-relaxed-simd");
+  }
+}

@@ -1,0 +1,27 @@
+// Every error halfulp throws on purpose. The message names the routine, the argument, its value and what
+// was expected. Names are written out: a minifier renames classes, and people search for these words.
+
+export class HalfulpError extends Error {
+  override readonly name: string = "HalfulpError";
+}
+
+/** Lengths, dimensions, strides, types, shared entries. */
+export class ShapeError extends HalfulpError {
+  override readonly name = "ShapeError";
+}
+
+/** Bytes or a file that cannot be read; `line` is 0 where there are no lines. */
+export class FormatError extends HalfulpError {
+  override readonly name = "FormatError";
+  constructor(
+    message: string,
+    readonly line = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** No such device, a lost device, or no memory there. */
+export class EngineError extends HalfulpError {
+  override readonly name = "EngineError";
+}

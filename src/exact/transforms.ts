@@ -1,0 +1,27 @@
+// Error-free transforms (Algorithms 1 and 2 of the triangular paper). JavaScript has one result per
+// call, so the error term comes from a function of its own: s = a + b, e = twoSum(a, b, s).
+
+/** The error of s = RN(a + b): a + b = s + twoSum(a, b, s) exactly, barring overflow (Knuth). */
+export function twoSum(a: number, b: number, s: number): number {
+  const z = s - a;
+  return a - (s - z) + (b - z);
+}
+
+/**
+ * The error of p = RN(a b) without a hardware FMA (Dekker, Veltkamp's split): a b = p + twoProd(a, b, p)
+ * exactly, while |a b| is 0 or at least 2^-968 (the last bit of the error is then a double) and neither
+ * 2^27 a, 2^27 b nor a b overflows.
+ */
+export function twoProd(a: number, b: number, p: number): number {
+  const ah = head(a);
+  const bh = head(b);
+  const al = a - ah;
+  const bl = b - bh;
+  return ah * bh - p + ah * bl + al * bh + al * bl;
+}
+
+// The top 26 bits of a, rounded: what is left fits in 26 bits and a sign.
+function head(a: number): number {
+  const c = 134217729 * a; // 2^27 + 1
+  return c - (c - a);
+}
