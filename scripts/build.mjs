@@ -30,7 +30,7 @@ if (!onlyKernels) {
 
 async function compile(features) {
   let binary;
-  const flags = ["-O3", "--converge", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", features];
+  const flags = ["-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", features];
   const { error, stderr } = await main([`${KERNELS}/index.ts`, ...flags, "--outFile", "kernels.wasm"], {
     writeFile: (_name, contents) => {
       binary = contents;

@@ -5,9 +5,12 @@ import { FLAGGED, SCRATCH_OUT } from "./layout";
 import { LEAST } from "./ladder";
 import { add, fused, load, mul, productError, splat, sub, sumError } from "./simd";
 
-@inline export const SCAL: i32 = 0;
-@inline export const INVSCAL: i32 = 1;
-@inline export const AXPY: i32 = 2;
+// Kinds as types, as in range.ts.
+export type Scal = i8;
+export type Invscal = i16;
+export type Axpy = i32;
+@inline function isInvscal<Op>(): bool { return sizeof<Op>() == sizeof<Invscal>(); }
+@inline function isAxpy<Op>(): bool { return sizeof<Op>() == sizeof<Axpy>(); }
 
 @inline const MOST: f64 = 1.0715086071862673e301; // 2^1000
 
@@ -27,10 +30,10 @@ import { add, fused, load, mul, productError, splat, sub, sumError } from "./sim
   return v128.bitselect(add(p, y), add(vh, z), f64x2.eq(e, zero));
 }
 
-// The binary64 result, and in `AXPY` without fused multiply-add only where inReach() holds.
-@inline function compute(op: i32, a: v128, x: v128, y: v128): v128 {
-  if (op == SCAL) return mul(a, x);
-  if (op == INVSCAL) return f64x2.div(x, a);
+// The binary64 result, and for axpy without fused multiply-add only where inReach() holds.
+@inline function compute<Op>(a: v128, x: v128, y: v128): v128 {
+  if (isInvscal<Op>()) return f64x2.div(x, a);
+  if (!isAxpy<Op>()) return mul(a, x);
   return ASC_FEATURE_RELAXED_SIMD ? fused(a, x, y) : fusedByOdd(a, x, y);
 }
 
@@ -51,11 +54,11 @@ import { add, fused, load, mul, productError, splat, sub, sumError } from "./sim
 }
 
 // Whether r, in the middle, may differ from the exact value. Dekker's product in scalars.
-function inexact(op: i32, a: f64, x: f64, y: f64, r: f64): bool {
-  if (op == INVSCAL) return !(r * a == x && error(r, a, x) == 0);
+function inexact<Op>(a: f64, x: f64, y: f64, r: f64): bool {
+  if (isInvscal<Op>()) return !(r * a == x && error(r, a, x) == 0);
   const p = a * x;
   if (!(abs(p) >= LEAST || x == 0) || error(a, x, p) != 0) return true;
-  if (op == SCAL) return false;
+  if (!isAxpy<Op>()) return false;
   const z = r - p;
   return (p - (r - z)) + (y - z) != 0;
 }
@@ -67,8 +70,8 @@ function error(x: f64, y: f64, p: f64): f64 {
   return ((xh * yh - p) + xh * yl + xl * yh) + xl * yl;
 }
 
-function flag(op: i32, alpha: f64, x: f64, y: f64, r: f64, out: i64, doubt: i64): bool {
-  return out != 0 || doubt != 0 && inexact(op, alpha, x, y, r);
+function flag<Op>(alpha: f64, x: f64, y: f64, r: f64, out: i64, doubt: i64): bool {
+  return out != 0 || doubt != 0 && inexact<Op>(alpha, x, y, r);
 }
 function list(flagged: i32, i: i32): i32 {
   store<i32>(FLAGGED + (flagged << 2), i);
@@ -76,12 +79,13 @@ function list(flagged: i32, i: i32): i32 {
 }
 
 // n elements, read two at a time: one past an odd end is read and its result ignored by the host.
-@inline export function elementwise<T>(op: i32, alpha: f64, px: usize, py: usize, n: i32): i32 {
+export function elementwise<T, Op>(alpha: f64, px: usize, py: usize, n: i32): i32 {
   const a = splat(alpha);
-  const single = sizeof<T>() == 4, emulated = op == AXPY && !ASC_FEATURE_RELAXED_SIMD;
+  const single = sizeof<T>() == 4, emulated = isAxpy<Op>() && !ASC_FEATURE_RELAXED_SIMD;
   let flagged = 0;
-  for (let i = 0; i < n; i += 2) {
-    const x = load<T>(px, i), y = op == AXPY ? load<T>(py, i) : x, r = compute(op, a, x, y);
+  const stride = 2 * sizeof<T>();
+  for (let i = 0; i < n; i += 2, px += stride, py += stride) {
+    const x = load<T>(px), y = isAxpy<Op>() ? load<T>(py) : x, r = compute<Op>(a, x, y);
     if (single) {
       const f = f32x4.demote_f64x2_zero(r);
       v128.store64_lane(SCRATCH_OUT + (i << 2), v128.bitselect(i32x4.splat(0x7fc00000), f, f32x4.ne(f, f)), 0);
@@ -92,9 +96,9 @@ function list(flagged: i32, i: i32): i32 {
       const out = emulated ? v128.not(inReach(a, x, y)) : i64x2.splat(0);
       const doubt = single ? v128.or(out, middle(r)) : out;
       if (v128.any_true(doubt)) {
-        if (flag(op, alpha, f64x2.extract_lane(x, 0), f64x2.extract_lane(y, 0), f64x2.extract_lane(r, 0), i64x2.extract_lane(out, 0), i64x2.extract_lane(doubt, 0)))
+        if (flag<Op>(alpha, f64x2.extract_lane(x, 0), f64x2.extract_lane(y, 0), f64x2.extract_lane(r, 0), i64x2.extract_lane(out, 0), i64x2.extract_lane(doubt, 0)))
           flagged = list(flagged, i);
-        if (flag(op, alpha, f64x2.extract_lane(x, 1), f64x2.extract_lane(y, 1), f64x2.extract_lane(r, 1), i64x2.extract_lane(out, 1), i64x2.extract_lane(doubt, 1)))
+        if (flag<Op>(alpha, f64x2.extract_lane(x, 1), f64x2.extract_lane(y, 1), f64x2.extract_lane(r, 1), i64x2.extract_lane(out, 1), i64x2.extract_lane(doubt, 1)))
           flagged = list(flagged, i + 1);
       }
     }

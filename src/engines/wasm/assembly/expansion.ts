@@ -2,30 +2,36 @@
 // paper (ExpansionAccumulate); what spills goes to the superaccumulator. Kept for study and comparison:
 // the ladder does the same work in half the operations. Always exact: a block that TwoSum or TwoProd
 // cannot carry is deposited term by term.
-import { BLOCK, LARGEST, SMALLEST } from "./layout";
+import { LARGEST, SCRATCH_OUT, SMALLEST } from "./layout";
 import { LEAST, accumulate, productsExact } from "./ladder";
-import { DOT, range, term } from "./range";
+import { isRounded, range, second, term } from "./range";
 import { add, load, productError, splat, sumError } from "./simd";
 import { addNumber, normalize } from "./superaccumulator";
 
 @inline function nonzero(x: v128): bool { return v128.any_true(f64x2.ne(x, splat(0))); }
-@inline function spill(x: v128): void {
+function spill(x: v128): void {
   addNumber(f64x2.extract_lane(x, 0));
   addNumber(f64x2.extract_lane(x, 1));
 }
 
-@inline function block<T>(op: i32, px: usize, py: usize, n: i32, size: i32, early: bool): void {
-  const rounded = op == DOT && sizeof<T>() == 8;
-  range<T>(op, px, py, n);
+// Terms in one block: what spills from it, 32 bytes a pair at the most, waits in SCRATCH_OUT until the loop is done.
+// (A call inside the loop would cost it its registers.)
+@inline const BLOCK: i32 = 2048;
+
+function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): void {
+  const rounded = isRounded<T, Op>();
+  range<T, Op>(px, py, n);
   if (!(f64.load(LARGEST) < 1e290)
     || rounded && f64.load(SMALLEST) < LEAST && !productsExact(px, py, n)) {
-    accumulate<T>(op, px, py, n);
+    accumulate<T, Op>(px, py, n);
     return;
   }
+  let waiting: usize = SCRATCH_OUT;
   let a0 = splat(0), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0;
-  for (let i: usize = 0; i < <usize>n; i += 2) {
-    const u = load<T>(px, i), v = op == DOT ? load<T>(py, i) : u;
-    let x = term(op, u, v), s = x, from = 0;
+  const stride = 2 * sizeof<T>();
+  for (const end = px + <usize>(n >> 1) * stride; px != end; px += stride, py += stride) {
+    const u = load<T>(px), v = second<T, Op>(py, u);
+    let x = term<Op>(u, v), s = x, from = 0;
     const e = rounded ? productError(u, v, x) : x;
     // First the term from the head down, then, for products, its error term from the middle down: it is
     // 2^53 times smaller, and the LU paper gained 35 % by not sending it through the head.
@@ -38,19 +44,23 @@ import { addNumber, normalize } from "./superaccumulator";
       if (size > 5 && (!early || nonzero(x))) { s = add(a5, x); x = sumError(a5, x, s); a5 = s; }
       if (size > 6 && (!early || nonzero(x))) { s = add(a6, x); x = sumError(a6, x, s); a6 = s; }
       if (size > 7 && (!early || nonzero(x))) { s = add(a7, x); x = sumError(a7, x, s); a7 = s; }
-      if (nonzero(x)) spill(x);
+      if (nonzero(x)) {
+        v128.store(waiting, x);
+        waiting += 16;
+      }
       if (!rounded || from != 0) break;
       from = size >> 1;
       x = e;
     }
   }
+  for (let p: usize = SCRATCH_OUT; p != waiting; p += 16) spill(v128.load(p));
   spill(a0); spill(a1); spill(a2); spill(a3); spill(a4); spill(a5); spill(a6); spill(a7);
 }
 
-@inline export function expansion<T>(op: i32, px: usize, py: usize, n: i32, size: i32, early: bool): void {
+export function expansion<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): void {
   while (n > 0) {
     const m = min(n, BLOCK);
-    block<T>(op, px, py, m, size, early);
+    block<T, Op>(px, py, m, size, early);
     const step = <usize>m * sizeof<T>();
     px += step;
     py += step;

@@ -21,23 +21,25 @@
 //   r = RN(x y - q), |r| <= h: in all at most u h (4 n^2 + 28 n) <= 4 u h (n + 4)^2.
 // Underflow: sums have none. A fused r errs by at most 2^-1075 more, 8 n 2^-1075 = n 2^-1072 in all.
 import { BLOCK, BOUND, GRID, HIGH, LARGEST, LOW } from "./layout";
-import { DOT, binade, log2Up, powerOfTwo, range, term } from "./range";
-import { U, add, fused, load, mul, splat, sub } from "./simd";
+import { binade, isDot, isRounded, log2Up, powerOfTwo, range, term } from "./range";
+import { U, add, fused, load, load2, load4, load6, mul, splat, sub } from "./simd";
 
-// The grid this block asks for, never a finer one than before: 1.5 * 2^k with n * largest <= 2^(k-1).
-// 0 where the numbers are out of reach (infinities, or so large that sums might overflow). Below 2^-900
-// the bound itself would underflow: the grid stays there and the certificate fails where it must.
-function chooseGrid(n: i32): f64 {
+// Place the grid for blocks of n terms after a look at the first few: 1.5 * 2^k with n * largest <= 2^(k-1), never
+// finer than before. False where the numbers are out of reach (infinities, or so large that sums might
+// overflow). Below 2^-900 the bound itself would underflow: the grid stays there, and the certificate fails.
+function place<T, Op>(px: usize, py: usize, look: i32, n: i32): bool {
+  range<T, Op>(px, py, look);
   const largest = f64.load(LARGEST);
-  if (!(largest < 1e290)) return 0;
+  if (!(largest < 1e290)) return false;
   const k = max(binade(largest) + log2Up(n >> 3) + 1, -900);
-  return max(1.5 * powerOfTwo(k), f64.load(GRID));
+  f64.store(GRID, max(1.5 * powerOfTwo(k), f64.load(GRID)));
+  return true;
 }
 
-// Close a block: two exact sums, two rests, and the block's error go into high + low and bound.
+// Close a block (a function of its own, so that the loop keeps its registers, see ladder.ts): two exact sums, two rests, and the block's error go into high + low and bound.
 //   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of
 //   u |low'|. The few roundings in bound itself are covered by the certificate, which inflates it.
-@inline function close(exact: v128, rest: v128, error: f64): void {
+function close(exact: v128, rest: v128, error: f64): void {
   let high = f64.load(HIGH);
   const a = f64x2.extract_lane(exact, 0), b = f64x2.extract_lane(exact, 1);
   const ca = f64x2.extract_lane(rest, 0), cb = f64x2.extract_lane(rest, 1);
@@ -72,42 +74,53 @@ function chooseGrid(n: i32): f64 {
 @inline const EXACT: i32 = 0;
 @inline const FUSED: i32 = 1;
 @inline const SPLIT: i32 = 2;
-@inline function kindOf<T>(op: i32): i32 {
-  return op != DOT || sizeof<T>() == 4 ? EXACT : ASC_FEATURE_RELAXED_SIMD ? FUSED : SPLIT;
-}
-@inline function extend(kind: i32, s: v128, x: v128, y: v128, v: v128): v128 {
-  return kind == FUSED ? fused(x, y, s) : add(s, v);
-}
-// What s + (the term) lost when it was rounded to t.
-@inline function rest(kind: i32, s: v128, t: v128, x: v128, y: v128, v: v128, b: v128): v128 {
-  if (kind == EXACT) return sub(v, sub(t, s));
-  if (kind == FUSED) return fused(x, y, sub(s, t));
-  return add(sub(mul(truncate(x), truncate(y)), sub(t, s)), b);
-}
-@inline function truncate(x: v128): v128 { return v128.and(x, i64x2.splat(~0x7ffffff)); }
-@inline function cross(x: v128, y: v128): v128 {
-  const xh = truncate(x), yh = truncate(y);
-  return add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
-}
+@inline function kindOf<T, Op>(): i32 { return !isRounded<T, Op>() ? EXACT : ASC_FEATURE_RELAXED_SIMD ? FUSED : SPLIT; }
 
-@inline function block<T>(op: i32, px: usize, py: usize, n: i32, grid: f64): bool {
-  const kind = kindOf<T>(op);
+@inline function truncate(x: v128): v128 { return v128.and(x, i64x2.splat(~0x7ffffff)); }
+
+function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
+  const kind = kindOf<T, Op>();
   const S = splat(grid);
   let s0 = S, s1 = S, s2 = S, s3 = S, or = S, and = S;
   let c0 = splat(0), c1 = c0, c2 = c0, c3 = c0, large = c0;
-  for (let i: usize = 0; i < <usize>n; i += 8) {
-    let x = load<T>(px, i), y = op == DOT ? load<T>(py, i) : x, v = term(op, x, y), b = kind == SPLIT ? cross(x, y) : v, t = extend(kind, s0, x, y, v);
-    c0 = add(c0, rest(kind, s0, t, x, y, v, b)); or = v128.or(or, t); and = v128.and(and, t); s0 = t;
-    if (kind == SPLIT) large = f64x2.pmax(large, f64x2.abs(b));
-    x = load<T>(px, i + 2), y = op == DOT ? load<T>(py, i + 2) : x, v = term(op, x, y), b = kind == SPLIT ? cross(x, y) : v, t = extend(kind, s1, x, y, v);
-    c1 = add(c1, rest(kind, s1, t, x, y, v, b)); or = v128.or(or, t); and = v128.and(and, t); s1 = t;
-    if (kind == SPLIT) large = f64x2.pmax(large, f64x2.abs(b));
-    x = load<T>(px, i + 4), y = op == DOT ? load<T>(py, i + 4) : x, v = term(op, x, y), b = kind == SPLIT ? cross(x, y) : v, t = extend(kind, s2, x, y, v);
-    c2 = add(c2, rest(kind, s2, t, x, y, v, b)); or = v128.or(or, t); and = v128.and(and, t); s2 = t;
-    if (kind == SPLIT) large = f64x2.pmax(large, f64x2.abs(b));
-    x = load<T>(px, i + 6), y = op == DOT ? load<T>(py, i + 6) : x, v = term(op, x, y), b = kind == SPLIT ? cross(x, y) : v, t = extend(kind, s3, x, y, v);
-    c3 = add(c3, rest(kind, s3, t, x, y, v, b)); or = v128.or(or, t); and = v128.and(and, t); s3 = t;
-    if (kind == SPLIT) large = f64x2.pmax(large, f64x2.abs(b));
+  const stride = 8 * sizeof<T>();
+  for (const end = px + <usize>(n >> 3) * stride; px != end; px += stride, py += stride) {
+    let x = load<T>(px), y = isDot<Op>() ? load<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s0) : add(s0, v);
+    if (kind == EXACT) c0 = add(c0, sub(v, sub(t, s0)));
+    if (kind == FUSED) c0 = add(c0, fused(x, y, sub(s0, t)));
+    if (kind == SPLIT) {
+      const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
+      c0 = add(c0, add(sub(mul(xh, yh), sub(t, s0)), b));
+      large = f64x2.pmax(large, f64x2.abs(b));
+    }
+    or = v128.or(or, t); and = v128.and(and, t); s0 = t;
+    x = load2<T>(px), y = isDot<Op>() ? load2<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s1) : add(s1, v);
+    if (kind == EXACT) c1 = add(c1, sub(v, sub(t, s1)));
+    if (kind == FUSED) c1 = add(c1, fused(x, y, sub(s1, t)));
+    if (kind == SPLIT) {
+      const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
+      c1 = add(c1, add(sub(mul(xh, yh), sub(t, s1)), b));
+      large = f64x2.pmax(large, f64x2.abs(b));
+    }
+    or = v128.or(or, t); and = v128.and(and, t); s1 = t;
+    x = load4<T>(px), y = isDot<Op>() ? load4<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s2) : add(s2, v);
+    if (kind == EXACT) c2 = add(c2, sub(v, sub(t, s2)));
+    if (kind == FUSED) c2 = add(c2, fused(x, y, sub(s2, t)));
+    if (kind == SPLIT) {
+      const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
+      c2 = add(c2, add(sub(mul(xh, yh), sub(t, s2)), b));
+      large = f64x2.pmax(large, f64x2.abs(b));
+    }
+    or = v128.or(or, t); and = v128.and(and, t); s2 = t;
+    x = load6<T>(px), y = isDot<Op>() ? load6<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s3) : add(s3, v);
+    if (kind == EXACT) c3 = add(c3, sub(v, sub(t, s3)));
+    if (kind == FUSED) c3 = add(c3, fused(x, y, sub(s3, t)));
+    if (kind == SPLIT) {
+      const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
+      c3 = add(c3, add(sub(mul(xh, yh), sub(t, s3)), b));
+      large = f64x2.pmax(large, f64x2.abs(b));
+    }
+    or = v128.or(or, t); and = v128.and(and, t); s3 = t;
   }
   if (!sameBinade(or, and)) return false;
   const m = <f64>((n >> 3) + 4);
@@ -123,19 +136,15 @@ function chooseGrid(n: i32): f64 {
   return true;
 }
 
-// A stream of n terms, n a multiple of 8. The grid is kept from block to block and chosen anew, from the
-// largest term, only when a block has left it. False: out of reach, the filter knows nothing.
-@inline export function filter<T>(op: i32, px: usize, py: usize, n: i32): bool {
+// A stream of n terms, n a multiple of 8. The grid is kept from block to block. The first is placed by a look at 16
+// terms; when a block leaves its grid, a new one is placed by all its terms. False: out of reach, the filter
+// knows nothing.
+export function filter<T, Op>(px: usize, py: usize, n: i32): bool {
+  if (f64.load(GRID) == 0 && !place<T, Op>(px, py, min(n, 16), min(n, BLOCK))) return false;
   while (n > 0) {
     const m = min(n, BLOCK);
-    for (let tries = 0; ; ++tries) {
-      const grid = f64.load(GRID);
-      if (grid != 0 && block<T>(op, px, py, m, grid)) break;
-      if (tries == 1) return false;
-      range<T>(op, px, py, m);
-      const coarser = chooseGrid(m);
-      if (coarser == 0) return false;
-      f64.store(GRID, coarser);
+    if (!block<T, Op>(px, py, m, f64.load(GRID))) {
+      if (!place<T, Op>(px, py, m, m) || !block<T, Op>(px, py, m, f64.load(GRID))) return false;
     }
     const step = <usize>m * sizeof<T>();
     px += step;

@@ -1,55 +1,55 @@
-// What the host calls: every stage for each kind of reduction in both precisions, and the
-// element-by-element routines. The kind is a constant here, so each of these is a loop of its own.
-import { AXPY, INVSCAL, SCAL, elementwise } from "./elementwise";
+// What the host calls: every stage for each kind of reduction in both precisions, and the element-by-element routines.
+import { Axpy, Invscal, Scal, elementwise } from "./elementwise";
 import { expansion } from "./expansion";
 import { filter } from "./filter";
-import { accumulate, ladder } from "./ladder";
-import { ASUM, DOT, SUM } from "./range";
+import { accumulate, exactLadder, ladder } from "./ladder";
+import { Asum, Dot, Sum } from "./range";
 import { fused } from "./simd";
 import { normalize } from "./superaccumulator";
 export { clear } from "./superaccumulator";
 
-export function filter_sum64(px: usize, py: usize, n: i32): bool { return filter<f64>(SUM, px, py, n); }
-export function filter_sum32(px: usize, py: usize, n: i32): bool { return filter<f32>(SUM, px, py, n); }
-export function filter_asum64(px: usize, py: usize, n: i32): bool { return filter<f64>(ASUM, px, py, n); }
-export function filter_asum32(px: usize, py: usize, n: i32): bool { return filter<f32>(ASUM, px, py, n); }
-export function filter_dot64(px: usize, py: usize, n: i32): bool { return filter<f64>(DOT, px, py, n); }
-export function filter_dot32(px: usize, py: usize, n: i32): bool { return filter<f32>(DOT, px, py, n); }
+export function filter_sum64(px: usize, py: usize, n: i32): bool { return filter<f64, Sum>(px, py, n); }
+export function ladder_sum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Sum>(px, py, n); }
+export function exact_sum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Sum>(px, py, n); }
+export function expansion_sum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Sum>(px, py, n, size, early); }
+export function deposit_sum64(px: usize, py: usize, n: i32): void { accumulate<f64, Sum>(px, py, n); normalize(); }
 
-export function ladder_sum64(px: usize, py: usize, n: i32): f64 { return ladder<f64>(SUM, px, py, n, false); }
-export function ladder_sum32(px: usize, py: usize, n: i32): f64 { return ladder<f32>(SUM, px, py, n, false); }
-export function ladder_asum64(px: usize, py: usize, n: i32): f64 { return ladder<f64>(ASUM, px, py, n, false); }
-export function ladder_asum32(px: usize, py: usize, n: i32): f64 { return ladder<f32>(ASUM, px, py, n, false); }
-export function ladder_dot64(px: usize, py: usize, n: i32): f64 { return ladder<f64>(DOT, px, py, n, false); }
-export function ladder_dot32(px: usize, py: usize, n: i32): f64 { return ladder<f32>(DOT, px, py, n, false); }
+export function filter_sum32(px: usize, py: usize, n: i32): bool { return filter<f32, Sum>(px, py, n); }
+export function ladder_sum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Sum>(px, py, n); }
+export function exact_sum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Sum>(px, py, n); }
+export function expansion_sum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Sum>(px, py, n, size, early); }
+export function deposit_sum32(px: usize, py: usize, n: i32): void { accumulate<f32, Sum>(px, py, n); normalize(); }
 
-export function exact_sum64(px: usize, py: usize, n: i32): void { ladder<f64>(SUM, px, py, n, true); }
-export function exact_sum32(px: usize, py: usize, n: i32): void { ladder<f32>(SUM, px, py, n, true); }
-export function exact_asum64(px: usize, py: usize, n: i32): void { ladder<f64>(ASUM, px, py, n, true); }
-export function exact_asum32(px: usize, py: usize, n: i32): void { ladder<f32>(ASUM, px, py, n, true); }
-export function exact_dot64(px: usize, py: usize, n: i32): void { ladder<f64>(DOT, px, py, n, true); }
-export function exact_dot32(px: usize, py: usize, n: i32): void { ladder<f32>(DOT, px, py, n, true); }
+export function filter_asum64(px: usize, py: usize, n: i32): bool { return filter<f64, Asum>(px, py, n); }
+export function ladder_asum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Asum>(px, py, n); }
+export function exact_asum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Asum>(px, py, n); }
+export function expansion_asum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Asum>(px, py, n, size, early); }
+export function deposit_asum64(px: usize, py: usize, n: i32): void { accumulate<f64, Asum>(px, py, n); normalize(); }
 
-export function expansion_sum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64>(SUM, px, py, n, size, early); }
-export function expansion_sum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32>(SUM, px, py, n, size, early); }
-export function expansion_asum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64>(ASUM, px, py, n, size, early); }
-export function expansion_asum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32>(ASUM, px, py, n, size, early); }
-export function expansion_dot64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64>(DOT, px, py, n, size, early); }
-export function expansion_dot32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32>(DOT, px, py, n, size, early); }
+export function filter_asum32(px: usize, py: usize, n: i32): bool { return filter<f32, Asum>(px, py, n); }
+export function ladder_asum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Asum>(px, py, n); }
+export function exact_asum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Asum>(px, py, n); }
+export function expansion_asum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Asum>(px, py, n, size, early); }
+export function deposit_asum32(px: usize, py: usize, n: i32): void { accumulate<f32, Asum>(px, py, n); normalize(); }
 
-export function deposit_sum64(px: usize, py: usize, n: i32): void { accumulate<f64>(SUM, px, py, n); normalize(); }
-export function deposit_sum32(px: usize, py: usize, n: i32): void { accumulate<f32>(SUM, px, py, n); normalize(); }
-export function deposit_asum64(px: usize, py: usize, n: i32): void { accumulate<f64>(ASUM, px, py, n); normalize(); }
-export function deposit_asum32(px: usize, py: usize, n: i32): void { accumulate<f32>(ASUM, px, py, n); normalize(); }
-export function deposit_dot64(px: usize, py: usize, n: i32): void { accumulate<f64>(DOT, px, py, n); normalize(); }
-export function deposit_dot32(px: usize, py: usize, n: i32): void { accumulate<f32>(DOT, px, py, n); normalize(); }
+export function filter_dot64(px: usize, py: usize, n: i32): bool { return filter<f64, Dot>(px, py, n); }
+export function ladder_dot64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Dot>(px, py, n); }
+export function exact_dot64(px: usize, py: usize, n: i32): void { exactLadder<f64, Dot>(px, py, n); }
+export function expansion_dot64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Dot>(px, py, n, size, early); }
+export function deposit_dot64(px: usize, py: usize, n: i32): void { accumulate<f64, Dot>(px, py, n); normalize(); }
 
-export function scal64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64>(SCAL, alpha, px, py, n); }
-export function scal32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32>(SCAL, alpha, px, py, n); }
-export function invscal64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64>(INVSCAL, alpha, px, py, n); }
-export function invscal32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32>(INVSCAL, alpha, px, py, n); }
-export function axpy64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64>(AXPY, alpha, px, py, n); }
-export function axpy32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32>(AXPY, alpha, px, py, n); }
+export function filter_dot32(px: usize, py: usize, n: i32): bool { return filter<f32, Dot>(px, py, n); }
+export function ladder_dot32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Dot>(px, py, n); }
+export function exact_dot32(px: usize, py: usize, n: i32): void { exactLadder<f32, Dot>(px, py, n); }
+export function expansion_dot32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Dot>(px, py, n, size, early); }
+export function deposit_dot32(px: usize, py: usize, n: i32): void { accumulate<f32, Dot>(px, py, n); normalize(); }
+
+export function scal64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64, Scal>(alpha, px, py, n); }
+export function scal32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32, Scal>(alpha, px, py, n); }
+export function invscal64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64, Invscal>(alpha, px, py, n); }
+export function invscal32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32, Invscal>(alpha, px, py, n); }
+export function axpy64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64, Axpy>(alpha, px, py, n); }
+export function axpy32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32, Axpy>(alpha, px, py, n); }
 
 // a * b + c in one lane, as this machine does it: the host asks for a case where one rounding shows.
 export function multiplyAdd(a: f64, b: f64, c: f64): f64 {
