@@ -18,7 +18,10 @@ if (process.argv.includes("--if-needed")) {
 }
 
 const modules = [];
-for (const [name, features] of [["FMA", "simd,relaxed-simd"], ["DEKKER", "simd"]]) {
+for (const [name, features] of [
+  ["FMA", "simd,relaxed-simd"],
+  ["DEKKER", "simd"],
+]) {
   modules.push(`export const ${name} =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
 }
 writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n${modules.join("")}`);

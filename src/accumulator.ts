@@ -82,14 +82,15 @@ export class Accumulator {
     view.setUint16(2, digits.length, true);
     view.setUint16(4, first, true);
     bytes[6] = negative ? 1 : 0;
-    digits.forEach((digit, i) => view.setUint32(HEADER + 4 * i, digit, true));
+    for (const [i, digit] of digits.entries()) view.setUint32(HEADER + 4 * i, digit, true);
     view.setUint32(bytes.length - 4, crc32(bytes.subarray(0, -4)), true);
     return bytes;
   }
 
   /** The accumulator that these bytes were made from; a FormatError if they were not, or are damaged. */
   static fromBytes(bytes: Uint8Array): Accumulator {
-    if (!(ArrayBuffer.isView(bytes) && bytes instanceof Uint8Array)) throw new ShapeError("Accumulator.fromBytes: bytes is not a Uint8Array");
+    if (!(ArrayBuffer.isView(bytes) && bytes instanceof Uint8Array))
+      throw new ShapeError("Accumulator.fromBytes: bytes is not a Uint8Array");
     const fail = (what: string): never => {
       throw new FormatError(`Accumulator.fromBytes: ${what}`);
     };

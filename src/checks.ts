@@ -54,7 +54,8 @@ export function checkNumber(routine: string, name: string, a: number): void {
 
 /** A whole number of at least `least`. */
 export function checkCount(routine: string, name: string, n: number, least: number): void {
-  if (!Number.isSafeInteger(n) || n < least) throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${least}`);
+  if (!Number.isSafeInteger(n) || n < least)
+    throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${least}`);
 }
 
 /** One of a list of words. */

@@ -8,7 +8,10 @@ const SIZES = [2, 3, 4, 5, 6, 7, 8] as const;
 
 /** The papers' exact stages, each of which can be run alone: the superaccumulator, and expansions in front of it. */
 export type ExactStage = "superaccumulator" | `fpe${(typeof SIZES)[number]}${"" | "ee"}`;
-export const EXACT_STAGES: readonly ExactStage[] = ["superaccumulator", ...SIZES.flatMap((size) => [`fpe${size}`, `fpe${size}ee`] as const)];
+export const EXACT_STAGES: readonly ExactStage[] = [
+  "superaccumulator",
+  ...SIZES.flatMap((size) => [`fpe${size}`, `fpe${size}ee`] as const),
+];
 
 /**
  * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been

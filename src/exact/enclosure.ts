@@ -19,8 +19,9 @@ export function roundEnclosure(high: number, low: number, bound: number, mode: R
   const l = twoSum(high, low, h);
   if (bound === 0 && h - h === 0) {
     // The sum is high + low, and h that sum rounded: a tie or an exact result is no doubt. An exact zero is +0.
-    if (format === "binary64" && (l === 0 || mode === "nearest")) return h + 0;
-    if (l === 0) return roundSingle(h, mode) + 0;
+    if (h === 0 && l === 0) return 0;
+    if (format === "binary64" && (l === 0 || mode === "nearest")) return h;
+    if (l === 0) return roundSingle(h, mode);
   }
   const size = Math.abs(h);
   if (!(size > SMALL && size < LARGE)) return Number.NaN;
@@ -56,7 +57,8 @@ export function roundRootEnclosure(high: number, low: number, bound: number, mod
   const r = Math.sqrt(h);
   const p = r * r;
   const d = (h - p - twoProd(r, r, p) + l) / (2 * r);
-  const error = (0.51 * bound * (1 + 2 ** -20)) / r + 2 ** -51 * Math.abs(d) + (2 * d * d) / r;
+  // A bound that underflows here must not become a proof: at least the smallest number is left of it.
+  const error = (0.51 * bound * (1 + 2 ** -20)) / r + Math.min(bound, Number.MIN_VALUE) + 2 ** -51 * Math.abs(d) + (2 * d * d) / r;
   return roundEnclosure(r, d, error, mode, format);
 }
 

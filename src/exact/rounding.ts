@@ -12,7 +12,15 @@ const FORMATS = {
  * rounded once. The top bit of `high` is set: 64 bits, of which no format keeps more than 53, and whatever
  * is below them only breaks ties. A value that rounds to zero keeps its sign; overflow is IEEE 754's.
  */
-export function roundWords(negative: boolean, high: number, low: number, sticky: boolean, exponent: number, mode: Rounding, format: Format): number {
+export function roundWords(
+  negative: boolean,
+  high: number,
+  low: number,
+  sticky: boolean,
+  exponent: number,
+  mode: Rounding,
+  format: Format,
+): number {
   const { precision, lowest, largest } = FORMATS[format];
   const last = Math.max(exponent + 64 - precision, lowest); // the weight of the result's last bit
   const kept = exponent + 64 - last;

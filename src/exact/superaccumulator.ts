@@ -129,13 +129,15 @@ export class Superaccumulator {
    * numbers or of products of two; a second scaling could leave the range.
    */
   scale(factor: number): this {
-    const old = this.normalize().digits.slice();
+    const negative = this.toMagnitude(); // a negative sum has digits all the way up, and they would leave the range
+    const old = this.digits.slice();
     this.digits.fill(0);
     const f = significand(factor);
     const e = exponentOf(factor) + LOWEST_EXPONENT;
     for (let i = 0; i < DIGITS; i++) {
       if (old[i] !== 0 && f !== 0) this.depositProduct(old[i] as number, f, e + 32 * i);
     }
+    if (negative) this.negate();
     if (factor === 0) this.nan ||= this.positiveInfinity || this.negativeInfinity;
     if (factor < 0) this.swapInfinities();
     return this;

@@ -7,7 +7,7 @@ export class Random {
 
   constructor(seed: number) {
     // splitmix32 over the seed's 53 bits
-    let z = (seed % 2 ** 32 ^ Math.floor(seed / 2 ** 32) * 0x85ebca6b) >>> 0;
+    let z = ((seed % 2 ** 32) ^ (Math.floor(seed / 2 ** 32) * 0x85ebca6b)) >>> 0;
     for (let i = 0; i < 4; i++) {
       z = (z + 0x9e3779b9) >>> 0;
       let t = Math.imul(z ^ (z >>> 16), 0x21f0aaad);

@@ -118,7 +118,8 @@ export class WasmKernels implements Kernels {
   /** An array in this engine's memory. */
   allocate<V extends Real>(length: number, type: VectorType<V>): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
-    if (bytes > LIMIT) throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
+    if (bytes > LIMIT)
+      throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     this.roomy = this.roomy.filter((reference) => reference.deref() !== undefined);
     for (const reference of this.roomy) {
       const arena = reference.deref();

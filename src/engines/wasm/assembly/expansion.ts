@@ -3,7 +3,7 @@
 // the ladder does the same work in half the operations. Always exact: a block that TwoSum or TwoProd
 // cannot carry is deposited term by term.
 import { LARGEST, SCRATCH_OUT, SMALLEST } from "./layout";
-import { LEAST, accumulate, productsExact } from "./ladder";
+import { LEAST, accumulate, finite, productsExact } from "./ladder";
 import { isRounded, range, second, term } from "./range";
 import { add, load, productError, splat, sumError } from "./simd";
 import { addNumber, normalize } from "./superaccumulator";
@@ -19,6 +19,7 @@ function spill(x: v128): void {
 @inline const BLOCK: i32 = 2048;
 
 function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): void {
+  const start = px;
   const rounded = isRounded<T, Op>();
   range<T, Op>(px, py, n);
   if (!(f64.load(LARGEST) < 1e290)
@@ -52,6 +53,11 @@ function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): voi
       from = size >> 1;
       x = e;
     }
+  }
+  // A NaN among the terms, or from a split that overflowed, stays in the expansion.
+  if (!finite(add(add(add(a0, a1), add(a2, a3)), add(add(a4, a5), add(a6, a7))))) {
+    accumulate<T, Op>(start, py - px + start, n);
+    return;
   }
   for (let p: usize = SCRATCH_OUT; p != waiting; p += 16) spill(v128.load(p));
   spill(a0); spill(a1); spill(a2); spill(a3); spill(a4); spill(a5); spill(a6); spill(a7);

@@ -45,7 +45,7 @@ function depositLanes(v: v128): void {
   deposit(f64x2.extract_lane(v, 0), 0);
   deposit(f64x2.extract_lane(v, 1), 0);
 }
-@inline function finite(v: v128): bool { const z = sub(v, v); return f64x2.extract_lane(z, 0) == 0 && f64x2.extract_lane(z, 1) == 0; }
+@inline export function finite(v: v128): bool { const z = sub(v, v); return f64x2.extract_lane(z, 0) == 0 && f64x2.extract_lane(z, 1) == 0; }
 @inline function grid(k: i32): v128 { return splat(1.5 * powerOfTwo(k)); }
 
 // One block through three grids and a bounded rest. Returns the bound of what was lost, or -1 if the block was not

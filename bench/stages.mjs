@@ -1,0 +1,34 @@
+// Every stage of a reduction alone, in engine memory: what each costs when it has to do all the work, on easy data
+// and on hard ones.
+import { vectors, WELL } from "./data.mjs";
+import { race } from "./harness.mjs";
+import { engines, study } from "./library.mjs";
+import { inEngineMemory, sameBits } from "./rivals.mjs";
+import { count, figure, printTable } from "./table.mjs";
+
+const KINDS = [WELL, "condition 1e30"];
+
+/** Race the stages against each other, print a table for each operation, and return all timings. */
+export function raceStages(n, pace) {
+  return ["dot", "sum"].flatMap((op) => {
+    const races = KINDS.flatMap((kind) => {
+      const data = vectors(kind, op, n);
+      return engines.map((kernels) => ({ op, kind, n, engine: kernels.name, stages: raceOn(kernels, op, data, pace) }));
+    });
+    console.log(`\nStages of ${op} alone, n = ${count(n)}, ns/element in engine memory`);
+    const rows = study.STAGES.map((stage, i) => [stage, ...races.map(({ stages }) => figure(stages[i].median / n))]);
+    printTable(["", ...races.map(({ kind, engine }) => `${kind}, ${engine}`)], rows);
+    return races;
+  });
+}
+
+function raceOn(kernels, op, data, pace) {
+  const outcomes = inEngineMemory(kernels, data, (x, y) =>
+    race(
+      study.STAGES.map((stage) => ({ name: stage, run: () => study.reduceBy(stage, kernels, op, x, y) })),
+      pace,
+    ),
+  );
+  sameBits(outcomes, `stages of ${op} on ${kernels.name}`);
+  return outcomes.map(({ name, median, min, rounds }) => ({ name, median, min, rounds }));
+}

@@ -1,0 +1,95 @@
+// What ordinary floating point does, beside what halfulp returns: the numbers, their bits, the time, and the ratio to
+// the plain loop.
+import { Accumulator, allocate, exdot, exnrm2, exsum, illConditionedDot } from "../dist/index.js";
+import { kernels, Random } from "../dist/study.js";
+
+const bits = new DataView(new ArrayBuffer(8));
+const hex = (x) => {
+  bits.setFloat64(0, x);
+  return bits.getBigUint64(0).toString(16).padStart(16, "0");
+};
+const show = (label, x, note = "") => console.log(`  ${label.padEnd(34)}${String(x).padStart(24)}   ${hex(x)}   ${note}`);
+
+function plainSum(x) {
+  let s = 0;
+  for (let i = 0; i < x.length; i++) s += x[i];
+  return s;
+}
+function plainDot(x, y) {
+  let s = 0;
+  for (let i = 0; i < x.length; i++) s += x[i] * y[i];
+  return s;
+}
+
+// The best of 15: these are times of a tour, not of a benchmark (npm run bench).
+function time(f) {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 15; i++) {
+    const start = performance.now();
+    f();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+function shuffle(x, seed) {
+  const random = new Random(seed);
+  const y = x.slice();
+  for (let i = y.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [y[i], y[j]] = [y[j], y[i]];
+  }
+  return y;
+}
+
+const n = 1_000_000;
+console.log(`halfulp on the embedded engine (${kernels("embedded").name}, Node ${process.versions.node})\n`);
+
+console.log("A million measurements in cents, as doubles, summed in three orders:");
+const random = new Random(1);
+const x = Float64Array.from({ length: n }, () => (random.below(2_000_001) - 1_000_000) / 100);
+const orders = [x, shuffle(x, 2), shuffle(x, 3)];
+orders.forEach((order, i) => show(i === 0 ? "plain loop" : `plain loop, shuffled (${i})`, plainSum(order)));
+orders.forEach((order, i) => show(i === 0 ? "exsum" : `exsum, shuffled (${i})`, exsum(order)));
+
+console.log("\nA dot product of a million pairs with condition number 1e30:");
+const hard = illConditionedDot(n, 1e30, 1);
+show("plain loop", plainDot(hard.x, hard.y), "not one digit is right");
+show("exdot", exdot(hard.x, hard.y));
+show("the exact value, rounded", hard.dot, hard.dot === exdot(hard.x, hard.y) ? "the same bits" : "NOT THE SAME");
+
+console.log("\nThe same sum from 1000 pieces, accumulated apart and merged in another order:");
+const pieces = Array.from({ length: 1000 }, (_, i) => new Accumulator().add(x.subarray(1000 * i, 1000 * (i + 1))));
+show(
+  "1000 merged accumulators",
+  pieces
+    .reverse()
+    .reduce((a, b) => a.merge(b))
+    .value(),
+);
+
+console.log("\nOut of range on the way, but not at the end:");
+show("Math.hypot(3e-200, 4e-200)^2, plain", 3e-200 ** 2 + 4e-200 ** 2);
+show("exnrm2([3e-200, 4e-200])", exnrm2(Float64Array.of(3e-200, 4e-200)));
+show("plain [1e200, 1, -1e200].[1e200, 1, 1e200]", plainDot([1e200, 1, -1e200], [1e200, 1, 1e200]));
+show("exdot of the same", exdot(Float64Array.of(1e200, 1, -1e200), Float64Array.of(1e200, 1, 1e200)));
+
+console.log("\nWhat it costs, a million pairs, best of 15:");
+const y = Float64Array.from({ length: n }, () => random.signed());
+const u = allocate(n);
+const v = allocate(n);
+u.set(x);
+v.set(y);
+const sum = time(() => plainSum(x));
+const dot = time(() => plainDot(x, y));
+for (const [label, ms, plain] of [
+  ["plain sum", sum, sum],
+  ["exsum", time(() => exsum(x)), sum],
+  ["exsum in engine memory (allocate)", time(() => exsum(u)), sum],
+  ["plain dot product", dot, dot],
+  ["exdot", time(() => exdot(x, y)), dot],
+  ["exdot in engine memory (allocate)", time(() => exdot(u, v)), dot],
+  ["exdot, condition 1e30", time(() => exdot(hard.x, hard.y)), dot],
+]) {
+  console.log(`  ${label.padEnd(34)}${ms.toFixed(3).padStart(9)} ms   ${(ms / plain).toFixed(2).padStart(5)} times the plain loop`);
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { allocate, EngineError, exaxpy, exdot, exnrm2, exsum, free, ShapeError } from "../src/index.ts";
+import { Random } from "../src/study.ts";
+
+const random = new Random(11);
+const filled = <V extends Float64Array | Float32Array>(x: V): V => {
+  for (let i = 0; i < x.length; i++) x[i] = random.signed();
+  return x;
+};
+
+describe("allocate", () => {
+  test("gives zeroed arrays of the precision asked for", () => {
+    const x = allocate(1000);
+    const y = allocate(3, "binary32");
+    expect(x).toBeInstanceOf(Float64Array);
+    expect(y).toBeInstanceOf(Float32Array);
+    expect([x.length, y.length, allocate(0).length]).toEqual([1000, 3, 0]);
+    expect(x.every((v) => v === 0)).toBe(true);
+  });
+
+  test.each([1, 7, 8, 9, 31, 32, 33, 40, 1000, 8192, 8193, 65535, 65536, 65537, 200001])(
+    "the same bits with or without a copy, n = %i",
+    (n) => {
+      const x = filled(new Float64Array(n));
+      const y = filled(new Float64Array(n));
+      const u = allocate(n);
+      const v = allocate(n);
+      u.set(x);
+      v.set(y);
+      expect(exsum(u)).toBe(exsum(x));
+      expect(exnrm2(u)).toBe(exnrm2(x));
+      const want = exdot(x, y);
+      for (const [a, b] of [
+        [u, v],
+        [u, y],
+        [x, v],
+        [u.subarray(0), v.subarray(0)],
+      ] as const)
+        expect(exdot(a, b)).toBe(want);
+      if (n > 9) expect(exdot(u.subarray(1, n - 2), v.subarray(3))).toBe(exdot(x.subarray(1, n - 2), y.subarray(3)));
+      exaxpy(0.3, u, v);
+      expect(Array.from(v)).toEqual(Array.from(exaxpy(0.3, x, y)));
+      free(u);
+      free(v);
+    },
+  );
+
+  test("arrays do not overlap, and one does not see what another writes", () => {
+    const arrays = Array.from({ length: 20 }, (_, i) => (i % 2 ? allocate(1 + 13 * i, "binary32") : allocate(1 + 13 * i)));
+    for (const [i, a] of arrays.entries()) a.fill(i + 1);
+    for (const [i, a] of arrays.entries()) expect(a.every((v: number) => v === i + 1)).toBe(true);
+    arrays.forEach(free);
+  });
+
+  test("an array never detaches, however much is allocated after it", () => {
+    const x = allocate(100).fill(1);
+    for (let i = 0; i < 30; i++) allocate(1_000_000);
+    expect(x.length).toBe(100);
+    expect(exsum(x)).toBe(100);
+  });
+
+  test("memory given back is used again, and is zeroed", () => {
+    const a = allocate(5000).fill(7);
+    const { buffer, byteOffset } = a;
+    free(a);
+    const b = allocate(5000);
+    expect([b.buffer, b.byteOffset]).toEqual([buffer, byteOffset]);
+    expect(b.every((v) => v === 0)).toBe(true);
+    free(b);
+  });
+
+  test("an array can be given back once, and only whole", () => {
+    const a = allocate(1000);
+    expect(() => free(a.subarray(8))).toThrow(ShapeError);
+    expect(() => free(a.subarray(0, 100))).toThrow(ShapeError);
+    free(a);
+    expect(() => free(a)).toThrow("free: array is not one that allocate returned, or was freed before");
+  });
+
+  test("more than WebAssembly can hold is a named error, and the next call works", () => {
+    expect(() => allocate(2 ** 30)).toThrow(EngineError);
+    expect(() => allocate(2 ** 30)).toThrow("allocate: 8589934592 bytes asked for");
+    expect(() => allocate(2 ** 52)).toThrow(EngineError);
+    expect(allocate(10).length).toBe(10);
+  });
+
+  test.each([-1, 1.5, Number.NaN, "3"])("a length of %s is refused", (length) => {
+    expect(() => allocate(length as number)).toThrow(ShapeError);
+  });
+
+  test("arenas that nothing refers to are collected", async () => {
+    // 200 arenas of 64 MiB of address space: without collection this ends at the limit of the process.
+    for (let i = 0; i < 200; i++) {
+      allocate(2 ** 21).fill(1, 0, 8);
+      if (i % 20 === 19) await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    expect(exsum(allocate(8).fill(1))).toBe(8);
+  });
+});
+
+describe("long vectors", () => {
+  test("are streamed through a memory that stays small", () => {
+    const n = 20_000_003;
+    const x = new Float32Array(n).fill(0.1);
+    const before = process.memoryUsage().rss;
+    const want = Math.fround(n * Math.fround(0.1)); // n * 0.1f has fewer than 53 bits
+    expect(exsum(x)).toBe(want);
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+  });
+
+  // 8 GiB: in the long mode only.
+  if (process.env.HALFULP_LONG === "1") {
+    test("of 2^30 elements work", () => {
+      const x = new Float64Array(2 ** 30).fill(0.5);
+      x[7] = 2 ** -60;
+      expect(exsum(x)).toBe(2 ** 29 - 0.5);
+      expect(exsum(x, { round: "up" })).toBe(2 ** 29 - 0.5 + 2 ** -24);
+      expect(exdot(x, x)).toBe(2 ** 28 - 0.25);
+    });
+  }
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Node 20 has the fused engine behind a flag, which this sets in the test processes.
+    env: { HALFULP_RELAXED_SIMD: "1" },
+    testTimeout: 600_000,
+    // .ci/run counts the skipped tests from this file.
+    reporters: process.env.HALFULP_REPORT ? ["default", ["json", { outputFile: process.env.HALFULP_REPORT }]] : ["default"],
+  },
+});
