@@ -9,9 +9,9 @@ const LEAST = 0.2;
 // Calls longer than this, in milliseconds, have data that fit no cache, or take far longer than reading them does.
 const CACHED = 10;
 
-// A peer of 500 ns an element takes 8 s a call at n = 16,000,000. It is timed in as many rounds, spread over
-// all, as fit in this many milliseconds, but at least three.
-const PATIENCE = 10_000;
+// No rival gets more than this, in milliseconds, unless three rounds take longer; its rounds are then spread over all.
+// The slowest, math.sumprecise, takes 2 s a call at n = 16,000,000.
+const PATIENCE = 60_000;
 
 /** The last result of what was timed: read by nobody, but no compiler can know that. */
 export let kept;
@@ -63,4 +63,9 @@ function median(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** What of an outcome goes into the file. */
+export function timings(outcomes) {
+  return outcomes.map(({ name, median, min, rounds }) => ({ name, median, min, rounds }));
 }

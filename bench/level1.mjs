@@ -6,13 +6,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { kindsFor, vectors, WELL } from "./data.mjs";
-import { race } from "./harness.mjs";
+import { race, timings } from "./harness.mjs";
 import { askedHere, ENGINES, engines } from "./library.mjs";
 import { limits } from "./limits.mjs";
 import { openBlas, PACKAGES } from "./peers.mjs";
 import { plainLoops } from "./plain.mjs";
 import { commit, machine, ROOT, versions } from "./provenance.mjs";
-import { disagreements, isOurs, PLAIN, sameBits, withRivals } from "./rivals.mjs";
+import { isExactPeer, isOurs, PLAIN, rivalsFor, sameBits } from "./rivals.mjs";
 import { raceStages } from "./stages.mjs";
 import { count, figure, json, printTable } from "./table.mjs";
 
@@ -86,35 +86,39 @@ function measureFloor() {
 function measure(op) {
   return kindsFor(op).flatMap((kind) =>
     (kind === WELL ? sizes : [hard]).map((n) => {
-      const rivals = withRivals(op, vectors(kind, op, n), { plain, blas }, (all) => race(all, pace));
-      const ours = rivals.filter((rival) => isOurs(op, rival));
+      const { rivals, free } = rivalsFor(op, vectors(kind, op, n), { plain, blas });
+      const outcomes = race(rivals, pace);
+      free();
+      const ours = outcomes.filter((outcome) => isOurs(op, outcome));
       sameBits(ours, `${op}, n = ${n}, ${kind}`);
-      printCase(op, kind, n, rivals);
-      return { op, kind, n, rivals: rivals.map(({ name, median, min, rounds }) => ({ name, median, min, rounds })) };
+      printCase(op, kind, n, outcomes);
+      for (const { name, result } of outcomes.filter(isExactPeer)) {
+        if (!Object.is(result, ours[0].result)) console.log(`  ${name} returns ${result}, the exact sum rounds to ${ours[0].result}`);
+      }
+      return { op, kind, n, rivals: timings(outcomes) };
     }),
   );
 }
 
-function printCase(op, kind, n, rivals) {
+function printCase(op, kind, n, outcomes) {
   console.log(`\n${op}, n = ${count(n)}, ${kind}`);
-  const baseline = rivals.find(({ name }) => name === blas[op]?.name)?.median;
-  const loop = rivals.find(({ name }) => name === PLAIN).median;
-  const rows = rivals.map((rival) => [
-    rival.name,
-    n <= 1000 ? figure(rival.median) : undefined,
-    figure(rival.median / n),
-    figure(rival.min / n),
-    baseline && figure(rival.median / baseline),
-    figure(rival.median / loop),
-    isOurs(op, rival) ? figure((rival.median / n) * (floor.readGBs / BYTES[op])) : undefined,
-    rival.rounds.length < rounds ? `(${rival.rounds.length} rounds)` : undefined,
+  const baseline = outcomes.find(({ name }) => name === blas[op]?.name)?.median;
+  const loop = outcomes.find(({ name }) => name === PLAIN).median;
+  const rows = outcomes.map((outcome) => [
+    outcome.name,
+    n <= 1000 ? figure(outcome.median) : undefined,
+    figure(outcome.median / n),
+    figure(outcome.min / n),
+    baseline && figure(outcome.median / baseline),
+    figure(outcome.median / loop),
+    isOurs(op, outcome) ? figure((outcome.median / n) * (floor.readGBs / BYTES[op])) : undefined,
+    outcome.rounds.length < rounds ? `(${outcome.rounds.length} rounds)` : undefined,
   ]);
   printTable(["", "ns/call", "ns/element", "minimum", "/ OpenBLAS", "/ plain", "/ floor", ""], rows);
-  for (const line of disagreements(op, rivals)) console.log(`  ${line}`);
 }
 
 function printLimits(rows) {
-  console.log("\nThe table of the issue");
+  console.log(`\nThe table of the issue${options.quick ? ", at the lengths of a smoke test" : ""}`);
   const cells = rows.map(({ row, value, unit, limit, aim }) => [
     row,
     value === undefined ? "not measured" : `${figure(value)}${unit}`,

@@ -1,8 +1,7 @@
 // The figures that level 1 is held to, from the cases measured in the same run.
 import { WELL } from "./data.mjs";
 import { ENGINES, engines } from "./library.mjs";
-import { exactSums } from "./peers.mjs";
-import { ENGINE_MEMORY, isOurs, ORDINARY_ARRAY, ourName } from "./rivals.mjs";
+import { ENGINE_MEMORY, isExactPeer, isOurs, ORDINARY_ARRAY, ourName } from "./rivals.mjs";
 import { count } from "./table.mjs";
 
 const [FMA, NO_FMA] = ENGINES;
@@ -75,7 +74,7 @@ export function limits(cases, { longest, hard, sizes }) {
 
   // On an ordinary array, as the peers have it.
   function toFastestPeer(n) {
-    const peers = rivalsOf("sum", WELL, n).filter(({ name }) => exactSums.some((peer) => peer.name === name));
+    const peers = rivalsOf("sum", WELL, n).filter(isExactPeer);
     const fastest = peers.reduce((a, b) => (b.median < a.median ? b : a));
     const value = ratio(time("sum", WELL, n, best, ORDINARY_ARRAY), fastest.median);
     return { row: `exsum / the fastest exact peer (${fastest.name}), n = ${count(n)}`, value, unit: "", limit: 1 };

@@ -5,10 +5,15 @@ type Asum = i16;
 type Dot = i32;
 
 function fold<Op>(px: usize, py: usize, n: i32): f64 {
-  const isDot = sizeof<Op>() == sizeof<Dot>();
-  const isAsum = sizeof<Op>() == sizeof<Asum>();
-  let a = f64x2.splat(0), b = a, c = a, d = a;
-  for (const end = px + (<usize>(n & ~7) << 3); px != end; px += 64, py += 64) {
+  const isDot = sizeof<Op>() === sizeof<Dot>();
+  const isAsum = sizeof<Op>() === sizeof<Asum>();
+  let a = f64x2.splat(0);
+  let b = a;
+  let c = a;
+  let d = a;
+  const whole = px + ((n & ~7) as usize) * 8;
+  const end = px + (n as usize) * 8;
+  for (; px !== whole; px += 64, py += 64) {
     let x = v128.load(px);
     a = f64x2.add(a, isDot ? f64x2.mul(x, v128.load(py)) : isAsum ? f64x2.abs(x) : x);
     x = v128.load(px, 16);
@@ -20,13 +25,21 @@ function fold<Op>(px: usize, py: usize, n: i32): f64 {
   }
   a = f64x2.add(f64x2.add(a, b), f64x2.add(c, d));
   let sum = f64x2.extract_lane(a, 0) + f64x2.extract_lane(a, 1);
-  for (const end = px + (<usize>(n & 7) << 3); px != end; px += 8, py += 8) {
+  for (; px !== end; px += 8, py += 8) {
     const x = f64.load(px);
     sum += isDot ? x * f64.load(py) : isAsum ? abs(x) : x;
   }
   return sum;
 }
 
-export function sum(px: usize, n: i32): f64 { return fold<Sum>(px, px, n); }
-export function asum(px: usize, n: i32): f64 { return fold<Asum>(px, px, n); }
-export function dot(px: usize, py: usize, n: i32): f64 { return fold<Dot>(px, py, n); }
+export function sum(px: usize, n: i32): f64 {
+  return fold<Sum>(px, px, n);
+}
+
+export function asum(px: usize, n: i32): f64 {
+  return fold<Asum>(px, px, n);
+}
+
+export function dot(px: usize, py: usize, n: i32): f64 {
+  return fold<Dot>(px, py, n);
+}

@@ -1,9 +1,9 @@
 // Every stage of a reduction alone, in engine memory: what each costs when it has to do all the work, on easy data
 // and on hard ones.
 import { vectors, WELL } from "./data.mjs";
-import { race } from "./harness.mjs";
+import { race, timings } from "./harness.mjs";
 import { engines, study } from "./library.mjs";
-import { inEngineMemory, sameBits } from "./rivals.mjs";
+import { copyInto, sameBits } from "./rivals.mjs";
 import { count, figure, printTable } from "./table.mjs";
 
 const KINDS = [WELL, "condition 1e30"];
@@ -23,12 +23,10 @@ export function raceStages(n, pace) {
 }
 
 function raceOn(kernels, op, data, pace) {
-  const outcomes = inEngineMemory(kernels, data, (x, y) =>
-    race(
-      study.STAGES.map((stage) => ({ name: stage, run: () => study.reduceBy(stage, kernels, op, x, y) })),
-      pace,
-    ),
-  );
+  const { x, y, free } = copyInto(kernels, data);
+  const rivals = study.STAGES.map((stage) => ({ name: stage, run: () => study.reduceBy(stage, kernels, op, x, y) }));
+  const outcomes = race(rivals, pace);
+  free();
   sameBits(outcomes, `stages of ${op} on ${kernels.name}`);
-  return outcomes.map(({ name, median, min, rounds }) => ({ name, median, min, rounds }));
+  return timings(outcomes);
 }

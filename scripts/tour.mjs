@@ -49,8 +49,9 @@ console.log("A million measurements in cents, as doubles, summed in three orders
 const random = new Random(1);
 const x = Float64Array.from({ length: n }, () => (random.below(2_000_001) - 1_000_000) / 100);
 const orders = [x, shuffle(x, 2), shuffle(x, 3)];
-orders.forEach((order, i) => show(i === 0 ? "plain loop" : `plain loop, shuffled (${i})`, plainSum(order)));
-orders.forEach((order, i) => show(i === 0 ? "exsum" : `exsum, shuffled (${i})`, exsum(order)));
+for (const [name, sum] of Object.entries({ "plain loop": plainSum, exsum })) {
+  for (const [i, order] of orders.entries()) show(i === 0 ? name : `${name}, shuffled (${i})`, sum(order));
+}
 
 console.log("\nA dot product of a million pairs with condition number 1e30:");
 const hard = illConditionedDot(n, 1e30, 1);
