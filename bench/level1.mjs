@@ -60,7 +60,7 @@ function printHeader() {
     console.log(blas.missing);
   } else {
     const empty = new Float64Array(0);
-    const [call] = race([{ name: "empty call", run: () => blas.dot.run(empty, empty) }], pace);
+    const [call] = race([{ name: "empty call", run: () => blas.dot[0].run(empty, empty) }], pace);
     console.log(`${origin.versions.openblas}. Of each call ${figure(call.median)} ns are koffi's: they count where vectors are short.`);
   }
 }
@@ -102,7 +102,7 @@ function measure(op) {
 
 function printCase(op, kind, n, outcomes) {
   console.log(`\n${op}, n = ${count(n)}, ${kind}`);
-  const baseline = outcomes.find(({ name }) => name === blas[op]?.name)?.median;
+  const baseline = outcomes.find(({ name }) => name === blas[op]?.[0].name)?.median;
   const loop = outcomes.find(({ name }) => name === PLAIN).median;
   const rows = outcomes.map((outcome) => [
     outcome.name,
@@ -118,7 +118,7 @@ function printCase(op, kind, n, outcomes) {
 }
 
 function printLimits(rows) {
-  console.log(`\nThe table of the issue${options.quick ? ", at the lengths of a smoke test" : ""}`);
+  console.log(`\nWhat level 1 is held to${options.quick ? ", at the lengths of a smoke test" : ""}`);
   const cells = rows.map(({ row, value, unit, limit, aim }) => [
     row,
     value === undefined ? "not measured" : `${figure(value)}${unit}`,

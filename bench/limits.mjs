@@ -19,7 +19,7 @@ export function limits(cases, { longest, hard, sizes }) {
     toWell("exponents ±300", 1.5),
     slowestCall(10, 200),
     slowestCall(1000, 1500),
-    // xsum with TwoProd in C, and ReproBLAS with a fold of 3, on the machine of the issue
+    // xsum with TwoProd in C, and ReproBLAS with a fold of 3, each on the machine where it was measured (shared/PEERS.md)
     { row: `exdot, ${ENGINE_MEMORY}, n = ${count(longest)}`, value: perElement("dot"), unit: " ns/element", limit: 3.3 },
     { row: `exsum, ${ENGINE_MEMORY}, n = ${count(longest)}`, value: perElement("sum"), unit: " ns/element", limit: 1.0 },
     sizes.filter((n) => n >= 100).map(toFastestPeer),

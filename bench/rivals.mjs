@@ -35,7 +35,7 @@ export function rivalsFor(op, { x, y }, { plain, blas }) {
   const rivals = [
     ...ours,
     { name: PLAIN, run: bind(plain[op], aligned) },
-    ...(blas[op] ? [{ name: blas[op].name, run: bind(blas[op].run, aligned) }] : []),
+    ...(blas[op] ?? []).map(({ name, run }) => ({ name, run: bind(run, aligned) })),
     ...others.map(({ name, run }) => ({ name, run: bind(run, { x, y }) })),
   ];
   return {

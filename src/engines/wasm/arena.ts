@@ -85,7 +85,7 @@ export class Arena {
     const at = scratch / width;
     if (n <= SHORT) for (let j = 0; j < n; j++) heap[at + j] = x[i + j] as number;
     else heap.set(i === 0 && n === x.length ? x : x.subarray(i, i + n), at);
-    if (n % 8 !== 0) heap.fill(0, at + n, at + ((n + 7) & ~7));
+    for (let j = n; j % 8 !== 0; j++) heap[at + j] = 0;
     return scratch;
   }
 

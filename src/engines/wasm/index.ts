@@ -49,7 +49,10 @@ export class WasmKernels implements Kernels {
     }
     const arena = this.arenaOf(x, y);
     const state = arena.binary64;
-    state.fill(0, layout.HIGH / 8, layout.GRID / 8 + 1);
+    state[layout.HIGH / 8] = 0;
+    state[layout.LOW / 8] = 0;
+    state[layout.BOUND / 8] = 0;
+    state[layout.GRID / 8] = 0;
     const filter = arena.filter[op][widthOf(x)];
     const known = this.stream(arena, x, y, (px, py, n) => filter(px, py, n) !== 0);
     enclosure[0] = state[layout.HIGH / 8] as number;
@@ -62,8 +65,7 @@ export class WasmKernels implements Kernels {
     const width = widthOf(wider(x, y));
     let bound = 0;
     this.collect(x, y, into, (arena) => {
-      // Terms without error terms take half the steps: six grids cost them what three cost the others.
-      if (exact || op !== "dot" || width === 0) return arena.exact[op][width];
+      if (exact) return arena.exact[op][width];
       const ladder = arena.ladder[op][width];
       return (px, py, n) => {
         bound += ladder(px, py, n);
@@ -151,6 +153,7 @@ export class WasmKernels implements Kernels {
 
   // The arena that holds x or y, else the one for streaming.
   private arenaOf(x: Real, y: Real): Arena {
+    if (this.roomy.length === 0) return this.home;
     return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.home;
   }
 

@@ -19,16 +19,15 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
  */
 export function load(variant: Variant): WasmKernels | undefined {
   const bytes = bytesOf(variant === "fma" ? FMA : DEKKER);
-  if (variant === "fma") allowRelaxedSimd();
-  if (!WebAssembly.validate(bytes)) return undefined;
+  if (!WebAssembly.validate(bytes) && !(variant === "fma" && allowRelaxedSimd() && WebAssembly.validate(bytes))) return undefined;
   const kernels = new WasmKernels(new WebAssembly.Module(bytes), `wasm-${variant}`);
   return variant === "dekker" || kernels.fuses() ? kernels : undefined;
 }
 
 // Node 20 has relaxed SIMD behind a flag of the whole process: set only when the user says so, never by us.
-function allowRelaxedSimd(): void {
+function allowRelaxedSimd(): boolean {
   const process = (globalThis as { process?: Process }).process;
-  if (process?.env?.HALFULP_RELAXED_SIMD === "1") {
-    process.getBuiltinModule?.("v8").setFlagsFromString("--experimental-wasm-relaxed-simd");
-  }
+  if (process?.env?.HALFULP_RELAXED_SIMD !== "1") return false;
+  process.getBuiltinModule?.("v8").setFlagsFromString("--experimental-wasm-relaxed-simd");
+  return true;
 }

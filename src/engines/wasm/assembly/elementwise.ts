@@ -3,7 +3,7 @@
 // FLAGGED, and the host computes those from the exact value.
 import { FLAGGED, SCRATCH_OUT } from "./layout";
 import { LEAST } from "./ladder";
-import { add, fused, load, mul, productError, splat, sub, sumError } from "./simd";
+import { add, fused, load, mul, productExcess, splat, sub, sumError } from "./simd";
 
 // Kinds as types, as in range.ts.
 export type Scal = i8;
@@ -19,7 +19,7 @@ export type Axpy = i32;
 // what is lost for the last addition to round correctly. Where a x has no error term RN(a x + y) is direct,
 // and so is the sign of a zero.
 @inline function fusedByOdd(a: v128, x: v128, y: v128): v128 {
-  const p = mul(a, x), e = productError(a, x, p);
+  const p = mul(a, x), e = f64x2.neg(productExcess(a, x, p));
   const th = add(y, e), tl = sumError(y, e, th);
   const vh = add(p, th), vl = sumError(p, th, vh);
   let z = add(tl, vl);

@@ -5,7 +5,7 @@
 import { LARGEST, SCRATCH_OUT, SMALLEST } from "./layout";
 import { LEAST, accumulate, finite, productsExact } from "./ladder";
 import { isRounded, range, second, term } from "./range";
-import { add, load, productError, splat, sumError } from "./simd";
+import { add, load, productExcess, splat, sumError } from "./simd";
 import { addNumber, normalize } from "./superaccumulator";
 
 @inline function nonzero(x: v128): bool { return v128.any_true(f64x2.ne(x, splat(0))); }
@@ -33,7 +33,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): voi
   for (const end = px + <usize>(n >> 1) * stride; px != end; px += stride, py += stride) {
     const u = load<T>(px), v = second<T, Op>(py, u);
     let x = term<Op>(u, v), s = x, from = 0;
-    const e = rounded ? productError(u, v, x) : x;
+    const e = rounded ? f64x2.neg(productExcess(u, v, x)) : x;
     // First the term from the head down, then, for products, its error term from the middle down: it is
     // 2^53 times smaller, and the LU paper gained 35 % by not sending it through the head.
     for (;;) {

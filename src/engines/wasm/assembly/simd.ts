@@ -29,12 +29,12 @@
   return v128.and(i64x2.add(x, i64x2.splat(0x4000000)), i64x2.splat(~0x7ffffff));
 }
 
-// TwoProd's error term: x y - p, exact while x y is 0 or at least 2^-968 (its last bit is then no
-// smaller than 2^-1074) and nothing overflows.
-@inline export function productError(x: v128, y: v128, p: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return fused(x, y, f64x2.neg(p));
+// What p = RN(x y) has too much, p - x y: minus TwoProd's error term, because the fused form then needs no change of
+// sign. Exact while x y is 0 or at least 2^-968 (its last bit is then no smaller than 2^-1074) and nothing overflows.
+@inline export function productExcess(x: v128, y: v128, p: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f64x2.relaxed_nmadd(x, y, p);
   const xh = split(x), yh = split(y), xl = sub(x, xh), yl = sub(y, yh);
-  return add(add(add(sub(mul(xh, yh), p), mul(xh, yl)), mul(xl, yh)), mul(xl, yl));
+  return sub(sub(sub(sub(p, mul(xh, yh)), mul(xh, yl)), mul(xl, yh)), mul(xl, yl));
 }
 
 // TwoSum's error term: a + b - s, always exact barring overflow.

@@ -12,7 +12,7 @@ export function clear(): void {
 }
 
 // Add x * 2^shift, x finite.
-export function deposit(x: f64, shift: i32): void {
+@inline export function deposit(x: f64, shift: i32): void {
   if (x == 0) return; // its exponent field would point anywhere
   const bits = reinterpret<i64>(x);
   const field = <i32>(bits >>> 52) & 0x7ff;
