@@ -91,7 +91,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
     if (kind == SPLIT) {
       const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
       c0 = add(c0, add(sub(mul(xh, yh), sub(t, s0)), b));
-      large = f64x2.pmax(large, f64x2.abs(b));
+      large = f64x2.pmax(f64x2.abs(b), large);
     }
     or = v128.or(or, t); and = v128.and(and, t); s0 = t;
     x = load2<T>(px), y = isDot<Op>() ? load2<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s1) : add(s1, v);
@@ -100,7 +100,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
     if (kind == SPLIT) {
       const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
       c1 = add(c1, add(sub(mul(xh, yh), sub(t, s1)), b));
-      large = f64x2.pmax(large, f64x2.abs(b));
+      large = f64x2.pmax(f64x2.abs(b), large);
     }
     or = v128.or(or, t); and = v128.and(and, t); s1 = t;
     x = load4<T>(px), y = isDot<Op>() ? load4<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s2) : add(s2, v);
@@ -109,7 +109,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
     if (kind == SPLIT) {
       const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
       c2 = add(c2, add(sub(mul(xh, yh), sub(t, s2)), b));
-      large = f64x2.pmax(large, f64x2.abs(b));
+      large = f64x2.pmax(f64x2.abs(b), large);
     }
     or = v128.or(or, t); and = v128.and(and, t); s2 = t;
     x = load6<T>(px), y = isDot<Op>() ? load6<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s3) : add(s3, v);
@@ -118,7 +118,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
     if (kind == SPLIT) {
       const xh = truncate(x), yh = truncate(y), b = add(mul(xh, sub(y, yh)), mul(sub(x, xh), y));
       c3 = add(c3, add(sub(mul(xh, yh), sub(t, s3)), b));
-      large = f64x2.pmax(large, f64x2.abs(b));
+      large = f64x2.pmax(f64x2.abs(b), large);
     }
     or = v128.or(or, t); and = v128.and(and, t); s3 = t;
   }
