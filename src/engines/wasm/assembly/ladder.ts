@@ -58,37 +58,48 @@ function depositGrid(a: v128, b: v128, k: i32): void { depositLanes(add(sub(a, g
 // One block through three grids and a bounded rest. Returns the bound of what was lost, or -1 if the block was not
 // done: a term left the first grid or was not a number. Terms without error terms often end within the three grids:
 // then nothing is lost and ties are decided; for products that is rare, and looking would cost 5 %.
-//   The rests r and e, of at most h3 each, are added with rounding to d, which two lanes share: after i additions
-//   |d| <= 2 i h3, so 2 n of them err by u h3 2 n (2 n + 1), and r + e by 2 u h3 each, 4 n u h3: for both halves
-//   of d u h3 (8 n^2 + 12 n) <= 8 u h3 (n + 1)^2. A block of 512 terms, n = 128, loses less than 2^-165 of its
-//   largest term, enough for a condition of 1e30.
-//   An error term that underflows is off by at most 5 * 2^-1074 (Ogita, Rump and Oishi 2005).
+//
+// A product's r and its excess e (p - x y, so r - e is what is left) go through the second grid together, 14 additions
+// a pair in all instead of 16:
+//   t = RN(RN(s + r) - e), q = t - s, |r - e - q| <= 2 h2.
+//   w = r - q is exact. Let l be p's last bit, |e| <= l / 2. If l >= g2, r and q are multiples of g2, and
+//   |w| <= 2 h2 + |e| < 2^53 g2. If l < g2 they are multiples of l, |w| <= g2 + l, which is below 2^53 l unless
+//   |p| < 2 g2; then r is p, e is too small to move t, q is the multiple of g2 nearest to p, and p - q is exact
+//   by Sterbenz's lemma.
+//   f = RN(w - e), and (w - f) - e is its error, exact: FastTwoSum, w being a multiple of e's last place.
+//   |f| <= 2 h2 goes through the third grid (it strays by at most 2 n h2 + n h3 < 2^(k3-1)); the error, at most
+//   2 u h2 < h3, joins the rest.
+// The rests, at most 2 h3 a term, are added with rounding to d, which two lanes share: after i additions
+// |d| <= 2 i h3, so 2 n of them err by u h3 2 n (2 n + 1), and the sum of two rests by 2 u h3 each, 4 n u h3: for
+// both halves of d u h3 (8 n^2 + 12 n) <= 8 u h3 (n + 1)^2. A block of 512 terms, n = 128, loses less than 2^-165 of
+// its largest term, enough for a condition of 1e30.
+// An error term that underflows is off by at most 5 * 2^-1074 (Ogita, Rump and Oishi 2005).
 function bounded<T, Op>(px: usize, py: usize, n: i32, k1: i32): f64 {
   const rounded = isRounded<T, Op>();
   const step = 50 - log2Up(n >> 2), k3 = k1 - 2 * step;
   const S1 = grid(k1), S2 = grid(k1 - step), S3 = grid(k3);
-  let a1 = S1, a2 = S2, a3 = S3, b1 = S1, b2 = S2, b3 = S3, or = S1, and = S1, d = splat(0), left = d;
+  let a1 = S1, a2 = S2, a3 = S3, b1 = S1, b2 = S2, b3 = S3, or = S1, and = S1, d = splat(0), left = d, f = d;
   const stride = 4 * sizeof<T>();
   for (const end = px + <usize>(n >> 2) * stride; px != end; px += stride, py += stride) {
     let x = load<T>(px), y = isDot<Op>() ? load<T>(py) : x, r = term<Op>(x, y), e = rounded ? productExcess(x, y, r) : r;
     let t = rounded && ASC_FEATURE_RELAXED_SIMD ? fused(x, y, a1) : add(a1, r);
     r = sub(r, sub(t, a1)); or = v128.or(or, t); and = v128.and(and, t); a1 = t;
-    t = add(a2, r); r = sub(r, sub(t, a2)); a2 = t;
-    if (rounded) { t = sub(a2, e); e = sub(e, sub(a2, t)); a2 = t; }
+    t = rounded ? sub(add(a2, r), e) : add(a2, r);
+    r = sub(r, sub(t, a2)); a2 = t;
+    if (rounded) { f = sub(r, e); e = sub(sub(r, f), e); r = f; }
     t = add(a3, r); r = sub(r, sub(t, a3)); a3 = t;
-    if (rounded) { t = sub(a3, e); e = sub(e, sub(a3, t)); a3 = t; }
-    d = add(d, rounded ? sub(r, e) : r);
+    d = add(d, rounded ? add(r, e) : r);
     if (!rounded) left = v128.or(left, r);
 
     x = load2<T>(px); y = isDot<Op>() ? load2<T>(py) : x; r = term<Op>(x, y);
     if (rounded) e = productExcess(x, y, r);
     t = rounded && ASC_FEATURE_RELAXED_SIMD ? fused(x, y, b1) : add(b1, r);
     r = sub(r, sub(t, b1)); or = v128.or(or, t); and = v128.and(and, t); b1 = t;
-    t = add(b2, r); r = sub(r, sub(t, b2)); b2 = t;
-    if (rounded) { t = sub(b2, e); e = sub(e, sub(b2, t)); b2 = t; }
+    t = rounded ? sub(add(b2, r), e) : add(b2, r);
+    r = sub(r, sub(t, b2)); b2 = t;
+    if (rounded) { f = sub(r, e); e = sub(sub(r, f), e); r = f; }
     t = add(b3, r); r = sub(r, sub(t, b3)); b3 = t;
-    if (rounded) { t = sub(b3, e); e = sub(e, sub(b3, t)); b3 = t; }
-    d = add(d, rounded ? sub(r, e) : r);
+    d = add(d, rounded ? add(r, e) : r);
     if (!rounded) left = v128.or(left, r);
   }
   // A split that overflowed has made everything below the first grid NaN.
