@@ -111,6 +111,22 @@ describe("what is not wrong", () => {
     const long = runInNewContext("Float32Array.from({ length: 100 }, (_, i) => i)");
     expect(exsum(long)).toBe(4950);
     expect(Array.from(exscal(2, long) as ArrayLike<number>).slice(0, 3)).toEqual([0, 2, 4]);
+    // not a number and far out of range: what kernels leave to exact/, which must see the right precision
+    const hard = runInNewContext("Float64Array.of(NaN, 5e-324, 1e308, 1 + 2 ** -52)");
+    expect(Array.from(exaxpy(1 + 2 ** -52, hard, Float64Array.of(1, 1e-320, 1, 2 ** -110)))).toEqual([
+      Number.NaN,
+      1e-320 + 5e-324,
+      1e308 * (1 + 2 ** -52),
+      1 + 2 ** -51,
+    ]);
+    expect(
+      new Accumulator()
+        .addProduct(
+          Float32Array.from({ length: 40 }, () => 1),
+          runInNewContext("Float64Array.from({ length: 40 }, () => 0.1)"),
+        )
+        .value(),
+    ).toBe(4);
   });
 
   test("shared memory", () => {

@@ -69,6 +69,32 @@ describe("allocate", () => {
     free(b);
   });
 
+  test("gaps join again, whatever the order in which arrays are given back", () => {
+    const first = allocate(1000);
+    const { buffer, byteOffset } = first;
+    const arrays = [first, ...Array.from({ length: 9 }, () => allocate(1000))];
+    expect(arrays.every((a) => a.buffer === buffer)).toBe(true);
+    for (const i of [4, 2, 0, 1, 3, 9, 7, 5, 6, 8]) free(arrays[i] as Float64Array);
+    const whole = allocate(10_000);
+    expect([whole.buffer, whole.byteOffset]).toEqual([buffer, byteOffset]);
+    free(whole);
+  });
+
+  test("an arena filled to its end is read to its end and not beyond", () => {
+    // an arena of its own: 5 MiB ask for 20 MiB, four arrays fill it
+    const arrays = Array.from({ length: 4 }, () => allocate(655_360 - 8));
+    for (const a of arrays) {
+      filled(a);
+      for (const n of [a.length, a.length - 1, a.length - 3]) {
+        const tail = a.subarray(a.length - n);
+        expect(exsum(tail)).toBe(exsum(tail.slice()));
+        exaxpy(0, tail, tail);
+        expect(Array.from(exaxpy(0.5, tail.subarray(1, 4), tail.subarray(5, 8)))).toHaveLength(3);
+      }
+    }
+    arrays.forEach(free);
+  });
+
   test("an array can be given back once, and only whole", () => {
     const a = allocate(1000);
     expect(() => free(a.subarray(8))).toThrow(ShapeError);

@@ -8,7 +8,7 @@ import type { Format, Real, Reduction } from "../types.ts";
 import type { Elementwise, ExactStage, Kernels } from "./kernels.ts";
 
 export function formatOf(x: Real): Format {
-  return x instanceof Float64Array ? "binary64" : "binary32";
+  return x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32"; // not instanceof: vectors come from any realm
 }
 
 /** One element of map(), from exact/: what every engine's kernels are compared with. */

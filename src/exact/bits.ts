@@ -60,7 +60,7 @@ export function stepSingle(x: number, by: 1 | -1): number {
 
 /** Store the one NaN that SPEC.md allows in an array. JavaScript leaves the bits of `x[i] = NaN` open. */
 export function storeNaN(x: Float64Array | Float32Array, i: number): void {
-  if (x instanceof Float32Array) {
+  if (x.BYTES_PER_ELEMENT === 4) {
     new Uint32Array(x.buffer, x.byteOffset + 4 * i, 1)[0] = 0x7fc00000;
   } else {
     const words = new Uint32Array(x.buffer, x.byteOffset + 8 * i, 2);

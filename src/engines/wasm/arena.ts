@@ -37,7 +37,8 @@ export class Arena {
   readonly deposit: Kernels;
   /** The element-by-element kernels, for binary32 and binary64. */
   readonly map: Record<Elementwise, Pair>;
-  private readonly blocks = new Map<number, number>(); // offset of a live array: its bytes
+  private readonly blocks = new Map<number, { bytes: number; size: number }>(); // live arrays by offset, as asked for and as rounded up
+  private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   private fresh = ARENA; // beyond this no array has ever been: still all zeros
 
   constructor(module: WebAssembly.Module, bytes: number) {
@@ -46,6 +47,7 @@ export class Arena {
     const instance = new WebAssembly.Instance(module, { env: { memory } });
     this.exports = instance.exports as Record<string, Kernel>;
     this.buffer = memory.buffer as ArrayBuffer;
+    this.gaps = [{ offset: ARENA, size: this.buffer.byteLength - END - ARENA }];
     this.binary64 = new Float64Array(this.buffer);
     this.binary32 = new Float32Array(this.buffer);
     this.words = new Int32Array(this.buffer);
@@ -91,24 +93,39 @@ export class Arena {
 
   /** The offset of so many zeroed bytes, or 0 if there is no gap wide enough. First fit. */
   allocate(bytes: number): number {
-    const needed = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
-    let at = ARENA;
-    for (const [offset, size] of [...this.blocks].sort((a, b) => a[0] - b[0])) {
-      if (offset - at >= needed) break;
-      at = offset + size;
-    }
-    if (at + needed + END > this.buffer.byteLength) return 0;
-    if (at < this.fresh) new Uint8Array(this.buffer, at, Math.min(needed, this.fresh - at)).fill(0);
-    this.fresh = Math.max(this.fresh, at + needed);
-    this.blocks.set(at, needed);
+    const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
+    const i = this.gaps.findIndex((gap) => gap.size >= size);
+    const gap = this.gaps[i];
+    if (gap === undefined) return 0;
+    const at = gap.offset;
+    gap.offset += size;
+    gap.size -= size;
+    if (gap.size === 0) this.gaps.splice(i, 1);
+    if (at < this.fresh) new Uint8Array(this.buffer, at, Math.min(size, this.fresh - at)).fill(0);
+    this.fresh = Math.max(this.fresh, at + size);
+    this.blocks.set(at, { bytes, size });
     return at;
   }
 
   /** Give back the array at this offset; false if there is none of that size. */
   release(offset: number, bytes: number): boolean {
-    const size = this.blocks.get(offset);
-    if (size === undefined || bytes > size || size - bytes > ALIGNMENT) return false;
-    return this.blocks.delete(offset);
+    const block = this.blocks.get(offset);
+    if (block?.bytes !== bytes) return false;
+    this.blocks.delete(offset);
+    // The gap goes among the others in order, and joins its neighbours where they touch.
+    let i = this.gaps.findIndex((gap) => gap.offset > offset);
+    if (i < 0) i = this.gaps.length;
+    this.gaps.splice(i, 0, { offset, size: block.size });
+    this.join(i);
+    this.join(i - 1);
+    return true;
+  }
+
+  private join(i: number): void {
+    const [gap, next] = [this.gaps[i], this.gaps[i + 1]];
+    if (!gap || !next || gap.offset + gap.size !== next.offset) return;
+    gap.size += next.size;
+    this.gaps.splice(i + 1, 1);
   }
 
   /** The digits of the superaccumulator after normalize(): all in [0, 2^32) but the last, which has the sign. */

@@ -134,16 +134,17 @@ export class WasmKernels implements Kernels {
     return new type(arena.buffer, arena.allocate(bytes), length);
   }
 
+  // With room for more arrays if that much can be had, else just for this one.
   private newArena(bytes: number): Arena {
-    const roomy = Math.min(LIMIT, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
-    for (const size of [roomy, bytes]) {
+    try {
+      return new Arena(this.module, Math.min(LIMIT, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes)));
+    } catch {
       try {
-        return new Arena(this.module, size);
+        return new Arena(this.module, bytes);
       } catch (cause) {
-        if (size === bytes) throw new EngineError(`allocate: no memory for ${bytes} bytes`, { cause });
+        throw new EngineError(`allocate: no memory for ${bytes} bytes`, { cause });
       }
     }
-    throw new EngineError("allocate: unreachable");
   }
 
   /** Give an array back; false if it is not one that allocate returned. */
@@ -176,5 +177,5 @@ export class WasmKernels implements Kernels {
 
 // Of two vectors of different widths the kernels see both as binary64.
 function wider(x: Real, y: Real): Real {
-  return y instanceof Float64Array ? y : x;
+  return y.BYTES_PER_ELEMENT === 8 ? y : x;
 }
