@@ -19,7 +19,7 @@ export function mapOne(op: Elementwise, alpha: number, x: number, y: number, for
 
 // ExpansionAccumulate in front of the superaccumulator. Terms that TwoSum or TwoProd cannot carry go straight there.
 function accumulateThrough(expansion: Float64Array, early: boolean, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
-  const tail = expansion.subarray(expansion.length >> 1); // where error terms enter, see assembly/expansion.ts
+  const tail = expansion.subarray(expansion.length >> 1); // where error terms of products enter, past the head
   for (let i = 0; i < x.length; i++) {
     const v = x[i] as number;
     const w = y[i] as number;
