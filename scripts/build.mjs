@@ -22,7 +22,7 @@ for (const [name, features] of [
   ["FMA", "simd,relaxed-simd"],
   ["DEKKER", "simd"],
 ]) {
-  modules.push(`export const ${name} =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
+  modules.push(`export const ${name}: string =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
 }
 writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n${modules.join("")}`);
 

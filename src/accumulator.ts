@@ -31,7 +31,7 @@ export class Accumulator {
       this.empty &&= Object.is(x, -0);
       return this;
     }
-    checkVector("Accumulator.add", "x", x);
+    checkVector("Accumulator.add", "x", x, "a number, ");
     embedded().accumulate("sum", x, x, this.sum, true);
     this.empty &&= onlyNegativeZeros(x);
     return this;
@@ -47,7 +47,7 @@ export class Accumulator {
       this.empty = false;
       return this;
     }
-    checkVector("Accumulator.addProduct", "x", x);
+    checkVector("Accumulator.addProduct", "x", x, "a number, ");
     checkVector("Accumulator.addProduct", "y", y as Real);
     checkLength("Accumulator.addProduct", x, y as Real);
     embedded().accumulate("dot", x, y as Real, this.sum, true);
@@ -71,7 +71,7 @@ export class Accumulator {
   }
 
   /** The sum as bytes: the same for the same sum, however it was reached. */
-  toBytes(): Uint8Array {
+  toBytes(): Uint8Array<ArrayBuffer> {
     const special = this.empty ? 0 : this.sum.special();
     const state = this.empty ? 0 : special === undefined ? 1 : special > 0 ? 2 : special < 0 ? 3 : 4;
     const { negative, first, digits } = state === 1 ? this.sum.magnitude() : { negative: false, first: 0, digits: [] };

@@ -6,9 +6,9 @@ import type { Format, Real, Rounding } from "./types.ts";
 const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
 
 /** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
-export function checkVector(routine: string, name: string, x: Real): Format {
+export function checkVector(routine: string, name: string, x: Real, or = ""): Format {
   const format = x instanceof Float64Array ? "binary64" : x instanceof Float32Array ? "binary32" : formatByTag(x);
-  if (format === undefined) throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected a Float64Array or a Float32Array`);
+  if (format === undefined) throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
   if (x.length === 0) checkAttached(routine, name, x);
   return format;
 }
@@ -52,6 +52,12 @@ export function checkNumber(routine: string, name: string, a: number): void {
   if (typeof a !== "number") throw new ShapeError(`${routine}: ${name} is ${describe(a)}, expected a number`);
 }
 
+/** Options: an object. */
+export function checkObject(routine: string, name: string, options: object): void {
+  if (typeof options !== "object" || options === null)
+    throw new ShapeError(`${routine}: ${name} is ${describe(options)}, expected an object`);
+}
+
 /** A whole number of at least `least`. */
 export function checkCount(routine: string, name: string, n: number, least: number): void {
   if (!Number.isSafeInteger(n) || n < least)
@@ -69,6 +75,7 @@ export const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 /** A value as a person would name it in an error message. */
 function describe(x: unknown): string {
   if (typeof x === "string") return `"${x}"`;
+  if (typeof x === "bigint") return `${x}n`;
   if (Array.isArray(x)) return "a plain array";
   if (typeof x === "object" && x !== null) return `an object of type ${x.constructor?.name ?? "Object"}`;
   return typeof x === "function" ? "a function" : typeof x === "symbol" ? "a symbol" : String(x);

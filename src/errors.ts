@@ -1,6 +1,7 @@
 // Every error halfulp throws on purpose. The message names the routine, the argument, its value and what
 // was expected. Names are written out: a minifier renames classes, and people search for these words.
 
+/** What all of them have in common. */
 export class HalfulpError extends Error {
   override readonly name: string = "HalfulpError";
 }

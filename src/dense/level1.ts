@@ -1,4 +1,4 @@
-import { checkNumber, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
+import { checkNumber, checkObject, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
 import type { Kernels } from "../engines/kernels.ts";
 import type { Real, Rounding } from "../types.ts";
 import { reduce } from "./reduce.ts";
@@ -8,21 +8,14 @@ export interface RoundOptions {
   round?: Rounding | undefined;
 }
 
-/** The vector routines for one precision. Results are defined to the bit in SPEC.md. */
+/** The vector routines for one precision; src/index.ts says what each returns. */
 export interface Level1<V extends Real> {
-  /** The sum of x, rounded once; as `Math.sumPrecise`, -0 if there are no terms but -0. */
   exsum(x: V, options?: RoundOptions): number;
-  /** The sum of magnitudes of x, rounded once. */
   exasum(x: V, options?: RoundOptions): number;
-  /** The dot product of x and y, rounded once. */
   exdot(x: V, y: V, options?: RoundOptions): number;
-  /** The Euclidean norm of x: the root of the exact sum of squares, rounded once. */
   exnrm2(x: V, options?: RoundOptions): number;
-  /** y := alpha x + y, a fused multiply-add an element. With alpha = 0, x is not read. Returns y. */
   exaxpy(alpha: number, x: V, y: V): V;
-  /** x := alpha x, one rounding an element. Returns x. */
   exscal(alpha: number, x: V): V;
-  /** x := x / alpha, a true division an element. Returns x. */
   exinvscal(alpha: number, x: V): V;
 }
 
@@ -69,7 +62,9 @@ export function level1(kernels: () => Kernels): Level1<Float64Array> & Level1<Fl
 }
 
 function roundingOf(routine: string, options: RoundOptions | undefined): Rounding {
-  return options?.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
+  if (options === undefined) return "nearest";
+  checkObject(routine, "options", options);
+  return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 
 /** Whether a vector holds no term but -0: the state of an empty sum. */

@@ -15,7 +15,11 @@ const BITS_A_PAIR = 40;
  * of all before comes down, step by step, to what the condition asks for; then all are shuffled. Made of
  * integers and powers of two: every JavaScript engine makes the same problem from a seed.
  */
-export function illConditionedDot(n: number, condition: number, seed: number): { x: Float64Array; y: Float64Array; dot: number } {
+export function illConditionedDot(
+  n: number,
+  condition: number,
+  seed: number,
+): { x: Float64Array<ArrayBuffer>; y: Float64Array<ArrayBuffer>; dot: number } {
   checkNumber("illConditionedDot", "condition", condition);
   if (!(condition >= 1 && condition <= 1e300)) throw new ShapeError(`illConditionedDot: condition is ${condition}, expected 1 to 1e300`);
   const bits = exponentOf(condition) + 52;

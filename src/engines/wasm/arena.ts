@@ -121,6 +121,10 @@ export class Arena {
     return true;
   }
 
+  isEmpty(): boolean {
+    return this.blocks.size === 0;
+  }
+
   private join(i: number): void {
     const [gap, next] = [this.gaps[i], this.gaps[i + 1]];
     if (!gap || !next || gap.offset + gap.size !== next.offset) return;

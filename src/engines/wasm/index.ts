@@ -27,8 +27,10 @@ interface VectorType<V extends Real> {
 /** The embedded engine: WebAssembly SIMD on the calling thread. */
 export class WasmKernels implements Kernels {
   private readonly home: Arena;
+  // Arenas live as long as an array in them does. (Asking weak references at every call would keep them all alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, Arena>();
-  private roomy: WeakRef<Arena>[] = [];
+  private current: Arena | undefined; // the one that was made, or had an array given back, last
+  private allocated = false;
 
   constructor(
     private readonly module: WebAssembly.Module,
@@ -122,16 +124,12 @@ export class WasmKernels implements Kernels {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
-    this.roomy = this.roomy.filter((reference) => reference.deref() !== undefined);
-    for (const reference of this.roomy) {
-      const arena = reference.deref();
-      const offset = arena?.allocate(bytes);
-      if (arena && offset) return new type(arena.buffer, offset, length);
-    }
-    const arena = this.newArena(bytes);
-    this.arenas.set(arena.buffer, arena);
-    this.roomy.push(new WeakRef(arena));
-    return new type(arena.buffer, arena.allocate(bytes), length);
+    const offset = this.current?.allocate(bytes);
+    if (this.current && offset) return new type(this.current.buffer, offset, length);
+    this.current = this.newArena(bytes);
+    this.arenas.set(this.current.buffer, this.current);
+    this.allocated = true;
+    return new type(this.current.buffer, this.current.allocate(bytes), length);
   }
 
   // With room for more arrays if that much can be had, else just for this one.
@@ -149,12 +147,15 @@ export class WasmKernels implements Kernels {
 
   /** Give an array back; false if it is not one that allocate returned. */
   free(array: Real): boolean {
-    return this.arenas.get(array.buffer)?.release(array.byteOffset, array.byteLength) ?? false;
+    const arena = this.arenas.get(array.buffer);
+    if (!arena?.release(array.byteOffset, array.byteLength)) return false;
+    this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * LEAST_ARENA ? undefined : arena; // a large one is let go
+    return true;
   }
 
   // The arena that holds x or y, else the one for streaming.
   private arenaOf(x: Real, y: Real): Arena {
-    if (this.roomy.length === 0) return this.home;
+    if (!this.allocated) return this.home;
     return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.home;
   }
 
