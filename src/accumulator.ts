@@ -1,4 +1,4 @@
-import { checkLength, checkNumber, checkVector, checkWord, ROUNDINGS } from "./checks.ts";
+import { checkLength, checkNumber, checkVector, checkWord, ROUNDINGS, typedArrayTag } from "./checks.ts";
 import { onlyNegativeZeros } from "./dense/level1.ts";
 import { embedded } from "./engines/embedded.ts";
 import { FormatError, ShapeError } from "./errors.ts";
@@ -89,8 +89,7 @@ export class Accumulator {
 
   /** The accumulator that these bytes were made from; a FormatError if they were not, or are damaged. */
   static fromBytes(bytes: Uint8Array): Accumulator {
-    if (!(ArrayBuffer.isView(bytes) && bytes instanceof Uint8Array))
-      throw new ShapeError("Accumulator.fromBytes: bytes is not a Uint8Array");
+    if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError("Accumulator.fromBytes: bytes is not a Uint8Array");
     const fail = (what: string): never => {
       throw new FormatError(`Accumulator.fromBytes: ${what}`);
     };

@@ -7,14 +7,24 @@ const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
 
 /** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
 export function checkVector(routine: string, name: string, x: Real, or = ""): Format {
-  const format = x instanceof Float64Array ? "binary64" : x instanceof Float32Array ? "binary32" : formatByTag(x);
+  // The first two are the fast way; the tag also knows vectors of another realm, and no impostor.
+  const view = ArrayBuffer.isView(x);
+  const format =
+    view && x instanceof Float64Array
+      ? "binary64"
+      : view && x instanceof Float32Array
+        ? "binary32"
+        : TYPES[typedArrayTag(x) as keyof typeof TYPES];
   if (format === undefined) throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
   if (x.length === 0) checkAttached(routine, name, x);
   return format;
 }
 
-function formatByTag(x: unknown): Format | undefined {
-  return ArrayBuffer.isView(x) ? TYPES[(x as unknown as { [Symbol.toStringTag]: keyof typeof TYPES })[Symbol.toStringTag]] : undefined;
+const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag)?.get;
+
+/** "Float64Array" and so on for a typed array of any realm, undefined for anything else, whatever it says of itself. */
+export function typedArrayTag(x: unknown): string | undefined {
+  return TAG?.call(x) as string | undefined;
 }
 
 // A detached buffer, or one that has shrunk under its view, makes a vector of length 0; at() tells them apart.
@@ -52,10 +62,12 @@ export function checkNumber(routine: string, name: string, a: number): void {
   if (typeof a !== "number") throw new ShapeError(`${routine}: ${name} is ${describe(a)}, expected a number`);
 }
 
-/** Options: an object. */
-export function checkObject(routine: string, name: string, options: object): void {
+/** Options: an object with none but these properties. */
+export function checkOptions(routine: string, options: object, names: readonly string[]): void {
   if (typeof options !== "object" || options === null)
-    throw new ShapeError(`${routine}: ${name} is ${describe(options)}, expected an object`);
+    throw new ShapeError(`${routine}: options is ${describe(options)}, expected an object`);
+  const stray = Object.keys(options).find((key) => !names.includes(key));
+  if (stray !== undefined) throw new ShapeError(`${routine}: there is no option "${stray}", expected ${names.join(", ")}`);
 }
 
 /** A whole number of at least `least`. */

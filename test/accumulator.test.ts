@@ -124,6 +124,13 @@ describe("damaged bytes", () => {
     }
   });
 
+  test("a sum that has grown out of all range is an error, not another sum", () => {
+    const a = new Accumulator().add(-1).add(-3);
+    expect(() => {
+      for (let i = 0; i < 4000; i++) a.merge(a);
+    }).toThrow("Superaccumulator: the sum has left its range");
+  });
+
   test("bytes are read from a view into a larger buffer", () => {
     const large = new Uint8Array(bytes.length + 7);
     large.set(bytes, 3);

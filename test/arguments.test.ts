@@ -45,6 +45,15 @@ describe("a wrong argument is named", () => {
     ],
     ["a rounding of the prototype", () => exsum(x, { round: bad("toString") }), "exsum: round is"],
     ["a rounding in place of options", () => exsum(x, bad("up")), 'exsum: options is "up", expected an object'],
+    ["a misspelt option", () => exsum(x, bad({ rounding: "up" })), 'exsum: there is no option "rounding", expected round'],
+    ["a vector as options", () => exnrm2(x, bad(x)), 'exnrm2: there is no option "0", expected round'],
+    [
+      "an impostor by its tag",
+      () => exsum(bad(Object.defineProperty(Int32Array.of(1), Symbol.toStringTag, { value: "Float64Array" }))),
+      "exsum: x is an object",
+    ],
+    ["an impostor by its prototype", () => exsum(bad(Object.create(Float64Array.prototype))), "exsum: x is an object"],
+    ["a proxy", () => exsum(new Proxy(x, {})), "exsum: x is an object"],
     ["null as options", () => exdot(x, x, bad(null)), "exdot: options is null, expected an object"],
     ["alpha as text", () => exscal(bad("2"), x), 'exscal: alpha is "2", expected a number'],
     ["alpha as a bigint", () => exinvscal(bad(2n), x), "exinvscal: alpha is 2n, expected a number"],
@@ -133,6 +142,17 @@ describe("what is not wrong", () => {
         )
         .value(),
     ).toBe(4);
+  });
+
+  test("subclasses that make other types of their parts", () => {
+    class Odd extends Float64Array {
+      static get [Symbol.species]() {
+        return Float32Array as unknown as Float64ArrayConstructor;
+      }
+    }
+    const odd = new Odd(100_000).fill(0.1);
+    expect(exsum(odd)).toBe(10_000);
+    expect(exscal(3, odd)[99_999]).toBe(0.1 * 3);
   });
 
   test("shared memory", () => {

@@ -95,6 +95,17 @@ describeEngines("element by element", (routines) => {
     expect(Array.from(routines.exaxpy(a, Float64Array.of(a), Float64Array.of(-(a * a))))).toEqual([2 ** -60]);
   });
 
+  test("exaxpy is right where splitting a factor needs care", () => {
+    const [a, b] = [2 ** -1048, (2 - 2 ** -52) * 2 ** 999];
+    for (const [alpha, x] of [
+      [a, b],
+      [b, a],
+      [-a, b],
+    ] as const) {
+      expect(Array.from(routines.exaxpy(alpha, Float64Array.of(x, x), Float64Array.of(0, -(alpha * x))))).toEqual([alpha * x, 0]);
+    }
+  });
+
   test("exaxpy of a vector with itself is fine", () => {
     const x = Float64Array.of(1, 2, 3);
     expect(Array.from(routines.exaxpy(2, x, x))).toEqual([3, 6, 9]);

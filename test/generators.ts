@@ -61,6 +61,10 @@ function element(random: Random, kind: Kind, base: number): number {
       return assemble(sign, 2044 + random.below(3), high, low);
     case "ones":
       return assemble(sign, 1023 + 53 * (random.below(5) - 2), 0xfffff, 0xffffffff);
+    case "edges":
+      // powers of two, subnormal ones among them, and numbers just below one: what splits and grids round up
+      if (low % 2) return (sign ? -1 : 1) * 2 ** (random.below(2098) - 1074);
+      return assemble(sign, random.below(2047), 0xfffff, 0xffffffff - random.below(3));
     case "special":
       return random.below(8) === 0
         ? ([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, -0][random.below(5)] as number)

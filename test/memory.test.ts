@@ -101,7 +101,10 @@ describe("allocate", () => {
     expect(() => free(a.subarray(8))).toThrow(ShapeError);
     expect(() => free(a.subarray(0, 100))).toThrow(ShapeError);
     free(a);
+    const other = allocate(1000); // where a was
     expect(() => free(a)).toThrow("free: array is not one that allocate returned, or was freed before");
+    expect(() => free(other.subarray(0))).toThrow(ShapeError);
+    free(other);
   });
 
   test("more than WebAssembly can hold is a named error, and the next call works", () => {

@@ -1,4 +1,4 @@
-import { checkNumber, checkObject, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
+import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
 import type { Kernels } from "../engines/kernels.ts";
 import type { Real, Rounding } from "../types.ts";
 import { reduce } from "./reduce.ts";
@@ -63,7 +63,7 @@ export function level1(kernels: () => Kernels): Level1<Float64Array> & Level1<Fl
 
 function roundingOf(routine: string, options: RoundOptions | undefined): Rounding {
   if (options === undefined) return "nearest";
-  checkObject(routine, "options", options);
+  checkOptions(routine, options, ["round"]);
   return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 

@@ -56,9 +56,11 @@ export function roundRootEnclosure(high: number, low: number, bound: number, mod
   if (!(h > SMALL && h < LARGE && bound < h * 2 ** -40)) return Number.NaN;
   const r = Math.sqrt(h);
   const p = r * r;
-  const d = (h - p - twoProd(r, r, p) + l) / (2 * r);
-  // A bound that underflows here must not become a proof: at least the smallest number is left of it.
-  const error = (0.51 * bound * (1 + 2 ** -20)) / r + Math.min(bound, Number.MIN_VALUE) + 2 ** -51 * Math.abs(d) + (2 * d * d) / r;
+  const rest = h - p - twoProd(r, r, p) + l;
+  const d = rest / (2 * r);
+  // A bound or a rest that underflows here must not become a proof: something is left of each.
+  const underflow = bound === 0 && rest === 0 ? 0 : 4 * Number.MIN_VALUE;
+  const error = (0.51 * bound * (1 + 2 ** -20)) / r + underflow + 2 ** -51 * Math.abs(d) + (2 * d * d) / r;
   return roundEnclosure(r, d, error, mode, format);
 }
 

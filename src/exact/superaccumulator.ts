@@ -1,3 +1,4 @@
+import { HalfulpError } from "../errors.ts";
 import type { Format, Rounding } from "../types.ts";
 import { highWord, lowWord } from "./bits.ts";
 import { roundRational, roundSquareRoot, roundWords } from "./rounding.ts";
@@ -90,7 +91,9 @@ export class Superaccumulator {
       carry = Math.floor(v / RADIX);
       this.digits[i] = v - carry * RADIX;
     }
-    this.digits[DIGITS - 1] = (this.digits[DIGITS - 1] as number) + carry;
+    const top = (this.digits[DIGITS - 1] as number) + carry;
+    this.digits[DIGITS - 1] = top;
+    if (Math.abs(top) >= 2 ** 31) throw new HalfulpError("Superaccumulator: the sum has left its range, after many more than 2^53 terms");
     this.additions = 1;
     return this;
   }

@@ -191,8 +191,9 @@ describe("enclosures", () => {
     }
   });
 
-  test("do not take a root for exact when the bound has underflowed", () => {
+  test("do not take a root for exact when the bound, or the rest, has underflowed", () => {
     for (const { routines } of RUNNING) {
+      expect(routines.exnrm2(Float64Array.of(2 ** 480, 2 ** -480), { round: "up" })).toBe(nextUp(2 ** 480));
       expect(routines.exnrm2(Float64Array.of(3, 1e-200), { round: "up" })).toBe(nextUp(3));
       expect(routines.exnrm2(Float64Array.of(9.613410764658682e97, 1e-299), { round: "up" })).toBe(nextUp(9.613410764658682e97));
     }

@@ -15,6 +15,12 @@ export function widthOf(like: Real): 0 | 1 {
   return like.BYTES_PER_ELEMENT === 8 ? 1 : 0;
 }
 
+// n elements of x from i on. Not subarray(): a subclass may make that another type.
+function part(x: Real, i: number, n: number): Real {
+  const at = x.byteOffset + i * x.BYTES_PER_ELEMENT;
+  return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
+}
+
 /** The most bytes that one array can have. */
 export const LIMIT = 65536 * PAGE - ARENA - END;
 
@@ -37,7 +43,7 @@ export class Arena {
   readonly deposit: Kernels;
   /** The element-by-element kernels, for binary32 and binary64. */
   readonly map: Record<Elementwise, Pair>;
-  private readonly blocks = new Map<number, { bytes: number; size: number }>(); // live arrays by offset, as asked for and as rounded up
+  private readonly blocks = new Map<number, number>(); // live arrays: offset and size
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   private fresh = ARENA; // beyond this no array has ever been: still all zeros
 
@@ -86,7 +92,7 @@ export class Arena {
     const heap = this.heap(like);
     const at = scratch / width;
     if (n <= SHORT) for (let j = 0; j < n; j++) heap[at + j] = x[i + j] as number;
-    else heap.set(i === 0 && n === x.length ? x : x.subarray(i, i + n), at);
+    else heap.set(i === 0 && n === x.length ? x : part(x, i, n), at);
     for (let j = n; j % 8 !== 0; j++) heap[at + j] = 0;
     return scratch;
   }
@@ -103,22 +109,20 @@ export class Arena {
     if (gap.size === 0) this.gaps.splice(i, 1);
     if (at < this.fresh) new Uint8Array(this.buffer, at, Math.min(size, this.fresh - at)).fill(0);
     this.fresh = Math.max(this.fresh, at + size);
-    this.blocks.set(at, { bytes, size });
+    this.blocks.set(at, size);
     return at;
   }
 
-  /** Give back the array at this offset; false if there is none of that size. */
-  release(offset: number, bytes: number): boolean {
-    const block = this.blocks.get(offset);
-    if (block?.bytes !== bytes) return false;
+  /** Give back the array at this offset. */
+  release(offset: number): void {
+    const size = this.blocks.get(offset) as number;
     this.blocks.delete(offset);
     // The gap goes among the others in order, and joins its neighbours where they touch.
     let i = this.gaps.findIndex((gap) => gap.offset > offset);
     if (i < 0) i = this.gaps.length;
-    this.gaps.splice(i, 0, { offset, size: block.size });
+    this.gaps.splice(i, 0, { offset, size });
     this.join(i);
     this.join(i - 1);
-    return true;
   }
 
   isEmpty(): boolean {

@@ -30,6 +30,7 @@ export class WasmKernels implements Kernels {
   // Arenas live as long as an array in them does. (Asking weak references at every call would keep them all alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, Arena>();
   private current: Arena | undefined; // the one that was made, or had an array given back, last
+  private readonly handedOut = new WeakSet<Real>(); // and not given back: an offset alone may be another array's by now
   private allocated = false;
 
   constructor(
@@ -124,12 +125,16 @@ export class WasmKernels implements Kernels {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
-    const offset = this.current?.allocate(bytes);
-    if (this.current && offset) return new type(this.current.buffer, offset, length);
-    this.current = this.newArena(bytes);
-    this.arenas.set(this.current.buffer, this.current);
-    this.allocated = true;
-    return new type(this.current.buffer, this.current.allocate(bytes), length);
+    let offset = this.current?.allocate(bytes);
+    if (!this.current || !offset) {
+      this.current = this.newArena(bytes);
+      this.arenas.set(this.current.buffer, this.current);
+      this.allocated = true;
+      offset = this.current.allocate(bytes);
+    }
+    const array = new type(this.current.buffer, offset, length);
+    this.handedOut.add(array);
+    return array;
   }
 
   // With room for more arrays if that much can be had, else just for this one.
@@ -148,7 +153,8 @@ export class WasmKernels implements Kernels {
   /** Give an array back; false if it is not one that allocate returned. */
   free(array: Real): boolean {
     const arena = this.arenas.get(array.buffer);
-    if (!arena?.release(array.byteOffset, array.byteLength)) return false;
+    if (!arena || !this.handedOut.delete(array)) return false;
+    arena.release(array.byteOffset);
     this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * LEAST_ARENA ? undefined : arena; // a large one is let go
     return true;
   }

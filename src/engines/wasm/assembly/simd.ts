@@ -24,9 +24,10 @@
 
 // The top 26 bits of the significand, rounded, so that what is left fits in 26 bits and a sign and all
 // four partial products are exact. An integer add and a mask: unlike Veltkamp's split it cannot overflow
-// below the last binade.
+// below the last binade. A tie goes down: up, the subnormal 2^-1048 would become 2^-1047, and with a factor just
+// below a power of two, whose head is that power, p - xh yh would need 54 bits.
 @inline export function split(x: v128): v128 {
-  return v128.and(i64x2.add(x, i64x2.splat(0x4000000)), i64x2.splat(~0x7ffffff));
+  return v128.and(i64x2.add(x, i64x2.splat(0x3ffffff)), i64x2.splat(~0x7ffffff));
 }
 
 // What p = RN(x y) has too much, p - x y: minus TwoProd's error term, because the fused form then needs no change of
