@@ -21,6 +21,7 @@ export const KINDS = [
   "subnormal",
   "large",
   "ones",
+  "edges",
   "special",
   "zeros",
 ] as const;
