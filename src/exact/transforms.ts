@@ -13,15 +13,11 @@ export function twoSum(a: number, b: number, s: number): number {
  * 2^27 a, 2^27 b nor a b overflows.
  */
 export function twoProd(a: number, b: number, p: number): number {
-  const ah = head(a);
-  const bh = head(b);
+  let c = 134217729 * a; // 2^27 + 1
+  const ah = c - (c - a); // the top 26 bits of a, rounded: what is left fits in 26 bits and a sign
+  c = 134217729 * b;
+  const bh = c - (c - b);
   const al = a - ah;
   const bl = b - bh;
   return ah * bh - p + ah * bl + al * bh + al * bl;
-}
-
-// The top 26 bits of a, rounded: what is left fits in 26 bits and a sign.
-function head(a: number): number {
-  const c = 134217729 * a; // 2^27 + 1
-  return c - (c - a);
 }
