@@ -3,7 +3,7 @@
 // FLAGGED, and the host computes those from the exact value.
 import { FLAGGED, SCRATCH_OUT } from "./layout";
 import { LEAST } from "./ladder";
-import { add, fused, load, mul, productExcess, splat, sub, sumError } from "./simd";
+import { add, fused, load, mul, productExcess, splat, sumError } from "./simd";
 
 // Kinds as types, as in range.ts.
 export type Scal = i8;

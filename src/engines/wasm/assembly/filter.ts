@@ -36,7 +36,8 @@ function place<T, Op>(px: usize, py: usize, look: i32, n: i32): bool {
   return true;
 }
 
-// Close a block (a function of its own, so that the loop keeps its registers, see ladder.ts): two exact sums, two rests, and the block's error go into high + low and bound.
+// Close a block (a function of its own, so that the loop keeps its registers, see ladder.ts): two exact sums, two
+// rests, and the block's error go into high + low and bound.
 //   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of
 //   u |low'|. The few roundings in bound itself are covered by the certificate, which inflates it.
 function close(exact: v128, rest: v128, error: f64): void {

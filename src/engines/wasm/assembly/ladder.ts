@@ -45,8 +45,8 @@ export function productsExact(px: usize, py: usize, n: i32): bool {
 // Not inlined, like close() in filter.ts, and with the grids computed anew: what lives across a loop costs it registers
 // (1.1 ns an element against 0.84 in the filter without fused multiply-add).
 function depositLanes(v: v128): void {
-  deposit(f64x2.extract_lane(v, 0), 0);
-  deposit(f64x2.extract_lane(v, 1), 0);
+  deposit(f64x2.extract_lane(v, 0));
+  deposit(f64x2.extract_lane(v, 1));
 }
 // What two sums gathered on the grid at k: multiples of its step, each at most half its binade, so that their sum is exact.
 function depositGrid(a: v128, b: v128, k: i32): void { depositLanes(add(sub(a, grid(k)), sub(b, grid(k)))); }

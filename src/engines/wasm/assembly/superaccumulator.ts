@@ -11,17 +11,12 @@ export function clear(): void {
   store<i32>(LADDER, 0);
 }
 
-// Add x * 2^shift, x finite.
-@inline export function deposit(x: f64, shift: i32): void {
-  if (x == 0) return; // its exponent field would point anywhere
-  const bits = reinterpret<i64>(x);
-  const field = <i32>(bits >>> 52) & 0x7ff;
-  const significand = (bits & 0xfffffffffffff) | (<i64>(field != 0) << 52);
-  // x is significand * 2^(max(field, 1) - 1075)
-  const position = (field == 0 ? 1 : field) - 1075 + shift - LOWEST_EXPONENT;
+// Add x, finite.
+@inline export function deposit(x: f64): void {
+  const significand = significandOf(x), position = exponentOf(x) - LOWEST_EXPONENT;
   const p = digit(position >> 5), s = <i64>(position & 31);
   const low = significand << s, high = s == 0 ? 0 : significand >>> (64 - s);
-  const sign = bits >> 63; // 0 or -1
+  const sign = reinterpret<i64>(x) >> 63; // 0 or -1
   store<i64>(p, load<i64>(p) + (((low & 0xffffffff) ^ sign) - sign));
   store<i64>(p + 8, load<i64>(p + 8) + (((low >>> 32) ^ sign) - sign));
   store<i64>(p + 16, load<i64>(p + 16) + ((high ^ sign) - sign));
@@ -29,7 +24,7 @@ export function clear(): void {
 
 // Add one term, whatever it is.
 export function addNumber(x: f64): void {
-  if (x - x == 0) { deposit(x, 0); return; }
+  if (x - x == 0) { deposit(x); return; }
   store<i32>(SPECIAL, load<i32>(SPECIAL) | (x != x ? 1 : x > 0 ? 2 : 4));
 }
 
