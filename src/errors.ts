@@ -11,6 +11,29 @@ export class ShapeError extends HalfulpError {
   override readonly name = "ShapeError";
 }
 
+/** An entry of a matrix that is not finite, or overflowed. */
+export class ValueError extends HalfulpError {
+  override readonly name = "ValueError";
+  constructor(
+    message: string,
+    readonly row: number,
+    readonly column: number,
+  ) {
+    super(message);
+  }
+}
+
+/** A zero on the diagonal or a zero pivot, at this index. */
+export class SingularError extends HalfulpError {
+  override readonly name = "SingularError";
+  constructor(
+    message: string,
+    readonly index: number,
+  ) {
+    super(message);
+  }
+}
+
 /** Bytes or a file that cannot be read; `line` is 0 where there are no lines. */
 export class FormatError extends HalfulpError {
   override readonly name = "FormatError";

@@ -6,3 +6,31 @@ export type Rounding = "nearest" | "up" | "down" | "zero";
 export type Format = "binary64" | "binary32";
 /** What a reduction adds up: the numbers, their magnitudes, or products. */
 export type Reduction = "sum" | "asum" | "dot";
+
+/** A view of the caller's memory: entry (i, j) is at offset + i * ld + j (order "row") or offset + j * ld + i ("column"). */
+export interface Matrix<V extends Real = Float64Array> {
+  readonly data: V;
+  readonly rows: number;
+  readonly cols: number;
+  readonly order: "row" | "column";
+  readonly ld: number;
+  readonly offset: number;
+}
+
+/** What a triangular solve is asked for. */
+export interface TriangularOptions {
+  /** Which triangle of T is read; "lower" unless said otherwise. */
+  uplo?: "lower" | "upper" | undefined;
+  /** Solve with the transpose. */
+  trans?: boolean | undefined;
+  /** Ones on the diagonal, which is not read. */
+  unit?: boolean | undefined;
+  /** One rounding for sum and division ("single", the default), or the two roundings of the papers. */
+  rounding?: "single" | "paper" | "corrected" | undefined;
+  /** Steps of iterative refinement on the whole system. */
+  refine?: number | undefined;
+  /** Steps on each diagonal block as soon as it is solved. */
+  refineBlocks?: number | undefined;
+  /** Unknowns in a block, counted in the order of substitution; with refineBlocks the bits depend on it. */
+  blockSize?: number | undefined;
+}

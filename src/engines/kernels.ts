@@ -14,6 +14,29 @@ export const EXACT_STAGES: readonly ExactStage[] = [
 ];
 
 /**
+ * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStep + j * colStep], and one of the steps is 1
+ * (or does not matter, there being one row or column). Transposing exchanges the steps.
+ */
+export interface Entries {
+  readonly data: Real;
+  readonly offset: number;
+  readonly rows: number;
+  readonly cols: number;
+  readonly rowStep: number;
+  readonly colStep: number;
+}
+
+/** A triangular solve as kernels see it: transposition is in the steps of T, everything is set. */
+export interface Substitution {
+  readonly upper: boolean;
+  readonly unit: boolean;
+  readonly rounding: "single" | "paper" | "corrected";
+  readonly refine: number;
+  readonly refineBlocks: number;
+  readonly blockSize: number;
+}
+
+/**
  * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
  * checked. x and y are of one length; where a reduction has one operand, y is x.
  */
@@ -30,4 +53,17 @@ export interface Kernels {
   accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void;
   /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding an element. */
   map(op: Elementwise, alpha: number, x: Real, y: Real): void;
+  /** y := alpha A x + beta y, one rounding an entry. What a zero alpha or beta multiplies is not read. */
+  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void;
+  /** C := alpha A B + beta C, one rounding an entry. */
+  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void;
+  /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
+  trsv(T: Entries, b: Real, x: Real, how: Substitution): void;
+  /**
+   * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U take their
+   * place, and min(rows, cols) pivots of each are written. `info` gets 0 for a matrix that is done, and
+   * 1 + the column of its zero pivot for one that is singular. All entries are finite. Returns -1, or the index in
+   * `data` of an entry that overflowed (then the matrices are not done).
+   */
+  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
 }
