@@ -18,7 +18,8 @@ export function vectors(kind, op, n) {
   return op === "dot" ? { x: make(n, 1), y: make(n, 2) } : { x: make(n, 1) };
 }
 
-function uniform(n, seed) {
+/** Numbers in (-1, 1). */
+export function uniform(n, seed) {
   const random = new study.Random(seed);
   return Float64Array.from({ length: n }, () => random.signed());
 }

@@ -25,38 +25,50 @@ function timed(run, iterations) {
   return time;
 }
 
-// Warm up, and find out how many iterations make a timing.
-function calibrate(run, warmUp) {
+// A loop of its own: awaiting what is no promise costs more than the short calls above take.
+async function timedAwaited(run, iterations) {
   const start = performance.now();
+  for (let i = 0; i < iterations; i++) kept = await run();
+  return performance.now() - start;
+}
+
+// Warm up, and find out how many iterations make a timing.
+async function calibrate(run, warmUp) {
+  const start = performance.now();
+  const first = run();
+  const clock = first instanceof Promise ? timedAwaited : timed;
+  await first;
   let iterations = 1;
   for (;;) {
-    const time = timed(run, iterations);
+    const time = await clock(run, iterations);
     if (time < LEAST) iterations *= 2;
-    else if (performance.now() - start >= warmUp) return { iterations, once: time / iterations };
+    else if (performance.now() - start >= warmUp) return { clock, iterations, once: time / iterations };
   }
 }
 
 /**
- * Every rival, { name, run }, timed once a round. Returns for each its result, and median, minimum and all the rounds
- * in nanoseconds a call.
+ * Every rival, { name, run }, timed once a round; where run returns a promise, until it resolves. Returns for each its
+ * result (as `read` makes it of what run returns, where there is one), and median, minimum and all the rounds in
+ * nanoseconds a call.
  */
-export function race(rivals, { rounds, warmUp }) {
-  const runners = rivals.map(({ run }) => {
-    const { iterations, once } = calibrate(run, warmUp);
+export async function race(rivals, { rounds, warmUp }) {
+  const runners = [];
+  for (const { name, run, read = (result) => result } of rivals) {
+    const { clock, iterations, once } = await calibrate(run, warmUp);
     const turns = Math.min(rounds, Math.max(3, Math.floor(PATIENCE / once)));
-    return { run, iterations, once, every: Math.ceil(rounds / turns), times: [] };
-  });
+    runners.push({ name, run, read, clock, iterations, once, every: Math.ceil(rounds / turns), times: [] });
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const { run, iterations, once, every, times } of runners) {
+    for (const { run, clock, iterations, once, every, times } of runners) {
       if (round % every !== 0) continue;
-      if (once < CACHED) timed(run, 1);
-      times.push((timed(run, iterations) * 1e6) / iterations);
+      if (once < CACHED) await clock(run, 1);
+      times.push(((await clock(run, iterations)) * 1e6) / iterations);
     }
   }
-  return rivals.map(({ name, run }, i) => {
-    const { times } = runners[i];
-    return { name, result: run(), median: median(times), min: Math.min(...times), rounds: times };
-  });
+  const outcomes = [];
+  for (const { name, run, read, times } of runners)
+    outcomes.push({ name, result: read(await run()), median: median(times), min: Math.min(...times), rounds: times });
+  return outcomes;
 }
 
 function median(times) {

@@ -6,7 +6,9 @@ const hidden = Number(process.versions.node.split(".")[0]) < 22;
 export const askedHere = hidden && process.env.HALFULP_RELAXED_SIMD === undefined;
 if (askedHere) process.env.HALFULP_RELAXED_SIMD = "1";
 
-export const { exdot, exsum, illConditionedDot } = await import("../dist/index.js");
+/** The main module. */
+export const main = await import("../dist/index.js");
+export const { exdot, exsum, illConditionedDot, illConditionedMatrix, matrix } = main;
 export const study = await import("../dist/study.js");
 
 /** Kernels with fused multiply-add, and without. */

@@ -2,7 +2,7 @@
 import { WELL } from "./data.mjs";
 import { ENGINES, engines } from "./library.mjs";
 import { ENGINE_MEMORY, isExactPeer, isOurs, ORDINARY_ARRAY, ourName } from "./rivals.mjs";
-import { count } from "./table.mjs";
+import { count, ratio } from "./table.mjs";
 
 const [FMA, NO_FMA] = ENGINES;
 const MEMORIES = [ENGINE_MEMORY, ORDINARY_ARRAY];
@@ -79,8 +79,4 @@ export function limits(cases, { longest, hard, sizes }) {
     const value = ratio(time("sum", WELL, n, best, ORDINARY_ARRAY), fastest.median);
     return { row: `exsum / the fastest exact peer (${fastest.name}), n = ${count(n)}`, value, unit: "", limit: 1 };
   }
-}
-
-function ratio(a, b) {
-  return a === undefined || b === undefined ? undefined : a / b;
 }

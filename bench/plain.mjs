@@ -1,44 +1,90 @@
-// plain.ts compiled and running over a memory of its own, with room for two vectors side by side.
+// The plain loops in plain.ts and plainDense.ts, compiled and running over a memory of their own.
 import { main } from "assemblyscript/asc";
 import { ROOT } from "./provenance.mjs";
 
 const PAGE = 65536;
 const ALIGNMENT = 64; // as allocate() has it
 
-/** The plain SIMD loops, for vectors of up to so many elements. */
-export async function plainLoops(longest) {
-  const pages = Math.ceil((2 * longest * 8 + ALIGNMENT) / PAGE) + 1;
+const WORK = 2 ** 21; // bytes for what gemm and lu pack: the latter 96 n entries, the former 256 (n + 64)
+
+/** A memory with room for so many bytes. */
+export function plainMemory(bytes) {
+  const pages = Math.ceil((WORK + bytes) / PAGE) + 2; // the first is left to the compiler, some of the last to alignment
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const { instance } = await WebAssembly.instantiate(await compile(), { env: { memory } });
-  const { sum, asum, dot } = instance.exports;
   return {
-    /** A copy of x and, where there is one, of y in this memory. */
-    place(x, y) {
-      const px = PAGE;
-      const py = px + Math.ceil((x.length * 8) / ALIGNMENT) * ALIGNMENT;
-      return { x: put(x, px), y: y && put(y, py) };
+    memory,
+    /** Copies of these arrays in this memory, under the same names, in place of whatever was placed before. */
+    place(arrays) {
+      let address = PAGE + WORK;
+      const copies = Object.entries(arrays).map(([name, values]) => {
+        const copy = new values.constructor(memory.buffer, address, values.length);
+        copy.set(values);
+        address += Math.ceil(values.byteLength / ALIGNMENT) * ALIGNMENT;
+        return [name, copy];
+      });
+      return Object.fromEntries(copies);
     },
+  };
+}
+
+/** The plain SIMD loops of level 1. */
+export async function plainLoops({ memory }) {
+  const { sum, asum, dot } = await instantiate("bench/plain.ts", "simd", memory);
+  return {
     sum: (x) => sum(x.byteOffset, x.length),
     asum: (x) => asum(x.byteOffset, x.length),
     dot: (x, y) => dot(x.byteOffset, y.byteOffset, x.length),
     nrm2: (x) => Math.sqrt(dot(x.byteOffset, x.byteOffset, x.length)),
   };
-
-  function put(values, address) {
-    const placed = new Float64Array(memory.buffer, address, values.length);
-    placed.set(values);
-    return placed;
-  }
 }
 
-async function compile() {
+/**
+ * The plain dense kernels as this engine has them: with relaxed SIMD or without. Matrices are square, of order n, and row
+ * by row; orders are multiples of 4.
+ */
+export async function plainDense({ memory }, engine) {
+  const features = engine === "wasm-fma" ? "simd,relaxed-simd" : "simd";
+  const { gemv, gemvTransposed, trsv, gemm, lu, tile } = await instantiate("bench/plainDense.ts", features, memory);
+  return {
+    engine,
+    /** y := A x or A' x */
+    gemv(n, A, x, y, { trans = false } = {}) {
+      (trans ? gemvTransposed : gemv)(A.byteOffset, x.byteOffset, y.byteOffset, n);
+      return y;
+    },
+    /** x := the solution of T x = b, T lower triangular */
+    trsv(n, T, b, x) {
+      trsv(T.byteOffset, b.byteOffset, x.byteOffset, n);
+      return x;
+    },
+    /** C := A B */
+    gemm(n, A, B, C) {
+      if (256 * (n + 64) * 8 > WORK) throw new Error(`plain gemm: n is ${n}, the working memory is for less`);
+      gemm(A.byteOffset, B.byteOffset, C.byteOffset, n, PAGE);
+      return C;
+    },
+    /** P A = L U in place */
+    lu(n, A, pivots) {
+      if (96 * n * 8 > WORK) throw new Error(`plain lu: n is ${n}, the working memory is for less`);
+      const info = lu(A.byteOffset, n, pivots.byteOffset, PAGE);
+      if (info !== 0) throw new Error(`plain lu: the pivot of column ${info - 1} is 0`);
+    },
+    /** One tile of gemm, k deep: 32 k operations in registers. */
+    tile(k, a, b, c) {
+      tile(a.byteOffset, b.byteOffset, k, c.byteOffset, 4);
+    },
+  };
+}
+
+async function instantiate(source, features, memory) {
   let binary;
-  const flags = ["--baseDir", ROOT, "-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", "simd"];
-  const { error, stderr } = await main(["bench/plain.ts", ...flags, "--outFile", "plain.wasm"], {
+  const flags = ["--baseDir", ROOT, "-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", features];
+  const { error, stderr } = await main([source, ...flags, "--outFile", "plain.wasm"], {
     writeFile: (_name, contents) => {
       binary = contents;
     },
   });
   if (error) throw new Error(`AssemblyScript: ${error.message}\n${stderr}`);
-  return binary;
+  const { instance } = await WebAssembly.instantiate(binary, { env: { memory } });
+  return instance.exports;
 }

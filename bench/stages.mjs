@@ -9,23 +9,27 @@ import { count, figure, printTable } from "./table.mjs";
 const KINDS = [WELL, "condition 1e30"];
 
 /** Race the stages against each other, print a table for each operation, and return all timings. */
-export function raceStages(n, pace) {
-  return ["dot", "sum"].flatMap((op) => {
-    const races = KINDS.flatMap((kind) => {
+export async function raceStages(n, pace) {
+  const all = [];
+  for (const op of ["dot", "sum"]) {
+    const races = [];
+    for (const kind of KINDS) {
       const data = vectors(kind, op, n);
-      return engines.map((kernels) => ({ op, kind, n, engine: kernels.name, stages: raceOn(kernels, op, data, pace) }));
-    });
+      for (const kernels of engines) races.push({ op, kind, n, engine: kernels.name, stages: await raceOn(kernels, op, data, pace) });
+    }
     console.log(`\nStages of ${op} alone, n = ${count(n)}, ns/element in engine memory`);
     const rows = study.STAGES.map((stage, i) => [stage, ...races.map(({ stages }) => figure(stages[i].median / n))]);
     printTable(["", ...races.map(({ kind, engine }) => `${kind}, ${engine}`)], rows);
-    return races;
-  });
+    all.push(...races);
+  }
+  return all;
 }
 
-function raceOn(kernels, op, data, pace) {
-  const { x, y, free } = copyInto(kernels, data);
+async function raceOn(kernels, op, data, pace) {
+  const { arrays, free } = copyInto(kernels, data);
+  const { x, y } = arrays;
   const rivals = study.STAGES.map((stage) => ({ name: stage, run: () => study.reduceBy(stage, kernels, op, x, y) }));
-  const outcomes = race(rivals, pace);
+  const outcomes = await race(rivals, pace);
   free();
   sameBits(outcomes, `stages of ${op} on ${kernels.name}`);
   return timings(outcomes);

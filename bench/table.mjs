@@ -28,3 +28,8 @@ export function json(value) {
   const text = JSON.stringify(value, rounded, 2);
   return `${text.replace(/\[[-\d\s.,e+]*\]/g, (numbers) => numbers.replace(/\s+/g, " "))}\n`;
 }
+
+/** How many times b a is, where both were measured. */
+export function ratio(a, b) {
+  return a === undefined || b === undefined ? undefined : a / b;
+}

@@ -19,8 +19,8 @@ if (process.argv.includes("--if-needed")) {
 
 const modules = [];
 for (const [name, features] of [
-  ["FMA", "simd,relaxed-simd"],
-  ["DEKKER", "simd"],
+  ["FMA", "simd,relaxed-simd,threads"],
+  ["DEKKER", "simd,threads"],
 ]) {
   modules.push(`export const ${name}: string =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
 }

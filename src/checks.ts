@@ -39,15 +39,29 @@ function checkAttached(routine: string, name: string, x: Real): void {
 /** The common format of two vectors of one length. */
 export function checkPair(routine: string, x: Real, y: Real): Format {
   const format = checkVector(routine, "x", x);
-  const other = checkVector(routine, "y", y);
-  if (format !== other) throw new ShapeError(`${routine}: y is ${other}, expected ${format} (the precision of x)`);
+  checkVectorOf(routine, "y", y, format, "x");
   checkLength(routine, x, y);
   return format;
 }
 
+/** A vector of the format of another argument. */
+export function checkVectorOf(routine: string, name: string, x: Real, format: Format, like: string): void {
+  checkSameFormat(routine, name, checkVector(routine, name, x), format, like);
+}
+
+/** Precisions are never mixed. */
+export function checkSameFormat(routine: string, name: string, format: Format, expected: Format, like: string): void {
+  if (format !== expected) throw new ShapeError(`${routine}: ${name} is ${format}, expected ${expected} (the precision of ${like})`);
+}
+
 /** Two vectors of one length. */
 export function checkLength(routine: string, x: Real, y: Real): void {
-  if (x.length !== y.length) throw new ShapeError(`${routine}: y has length ${y.length}, expected ${x.length} (the length of x)`);
+  checkSize(routine, "y", y, x.length, "the length of x");
+}
+
+/** A vector of this length, which is that of something. */
+export function checkSize(routine: string, name: string, x: Real, length: number, what: string): void {
+  if (x.length !== length) throw new ShapeError(`${routine}: ${name} has length ${x.length}, expected ${length} (${what})`);
 }
 
 /** An output may be the same vector as the input or share nothing with it, but not overlap it. */
@@ -76,6 +90,11 @@ export function checkCount(routine: string, name: string, n: number, least: numb
     throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${least}`);
 }
 
+/** True or false. */
+export function checkFlag(routine: string, name: string, flag: boolean): void {
+  if (typeof flag !== "boolean") throw new ShapeError(`${routine}: ${name} is ${describe(flag)}, expected true or false`);
+}
+
 /** One of a list of words. */
 export function checkWord<W extends string>(routine: string, name: string, word: W, words: readonly W[]): W {
   if (words.includes(word)) return word;
@@ -85,7 +104,7 @@ export function checkWord<W extends string>(routine: string, name: string, word:
 export const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 
 /** A value as a person would name it in an error message. */
-function describe(x: unknown): string {
+export function describe(x: unknown): string {
   if (typeof x === "string") return `"${x}"`;
   if (typeof x === "bigint") return `${x}n`;
   if (Array.isArray(x)) return "a plain array";

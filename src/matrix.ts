@@ -1,7 +1,7 @@
-import { checkCount, checkOptions, checkVector, checkWord } from "./checks.ts";
+import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
 import type { Entries } from "./engines/kernels.ts";
 import { ShapeError } from "./errors.ts";
-import type { Matrix, Real } from "./types.ts";
+import type { Format, Matrix, Real } from "./types.ts";
 
 /** Where the entries of a matrix are: row by row unless said otherwise, one after another, from the start. */
 export interface ViewOptions {
@@ -17,17 +17,18 @@ export function matrix(data: Float64Array, rows: number, cols: number, options?:
 export function matrix(data: Float32Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float32Array>;
 export function matrix(data: Real, rows: number, cols: number, options: ViewOptions = {}): Matrix<Real> {
   checkOptions("matrix", options, ["order", "ld", "offset"]);
-  const order = options.order ?? "row";
-  const view = { data, rows, cols, order, ld: options.ld ?? (order === "row" ? cols : rows), offset: options.offset ?? 0 };
+  const { order = "row", ld = order === "row" ? cols : rows, offset = 0 } = options;
+  const view = { data, rows, cols, order, ld, offset };
   checkMatrix("matrix", "", view);
   return view;
 }
 
-/** Throws unless this is a matrix whose entries all lie in its array. `name` is what the routine calls it. */
-export function checkMatrix(routine: string, name: string, A: Matrix<Real>): void {
+/** The format of a matrix; throws unless its entries all lie in its array. `name` is what the routine calls it. */
+export function checkMatrix(routine: string, name: string, A: Matrix<Real>): Format {
   const of = name === "" ? "" : `${name}.`;
-  if (typeof A !== "object" || A === null) throw new ShapeError(`${routine}: ${name} is ${String(A)}, expected a matrix (see matrix())`);
-  checkVector(routine, `${of}data`, A.data);
+  if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
+    throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a matrix (see matrix())`);
+  const format = checkVector(routine, `${of}data`, A.data);
   checkCount(routine, `${of}rows`, A.rows, 0);
   checkCount(routine, `${of}cols`, A.cols, 0);
   checkWord(routine, `${of}order`, A.order, ["row", "column"]);
@@ -40,6 +41,59 @@ export function checkMatrix(routine: string, name: string, A: Matrix<Real>): voi
     throw new ShapeError(
       `${routine}: ${of}data has length ${A.data.length}, expected at least ${end} (for ${A.rows} by ${A.cols}, ld ${A.ld}, offset ${A.offset})`,
     );
+  return format;
+}
+
+/** A matrix of the format of another argument. */
+export function checkMatrixOf(routine: string, name: string, A: Matrix<Real>, format: Format, like: string): void {
+  checkSameFormat(routine, name, checkMatrix(routine, name, A), format, like);
+}
+
+/** Throws if something that will be written shares an entry with something that is read. */
+export function checkSeparate(routine: string, output: string, to: Entries, input: string, from: Entries): void {
+  if (sharesEntries(to, from)) throw new ShapeError(`${routine}: ${output} shares entries with ${input}, expected none in common`);
+}
+
+/**
+ * Whether two matrices have an entry in common. Entries come in lines (rows or columns, whichever are without gaps)
+ * that lie one behind another in memory. Of B's lines only the last one that begins before the end of a line of A can
+ * reach into it, or none does: one look for each line of the matrix that has fewer.
+ */
+export function sharesEntries(A: Entries, B: Entries): boolean {
+  if (A.data.buffer !== B.data.buffer || A.rows === 0 || A.cols === 0 || B.rows === 0 || B.cols === 0) return false;
+  let [a, b] = [lines(A), lines(B)];
+  if (a.count > b.count) [a, b] = [b, a];
+  if (a.start >= end(b) || b.start >= end(a)) return false;
+  for (let i = 0; i < a.count; i++) {
+    const start = a.start + i * a.step;
+    const last = Math.min(b.count - 1, Math.floor((start + a.length - 1 - b.start) / b.step));
+    if (last >= 0 && b.start + last * b.step + b.length > start) return true;
+  }
+  return false;
+}
+
+interface Lines {
+  readonly start: number;
+  readonly count: number;
+  readonly length: number;
+  readonly step: number;
+}
+
+// Where the lines of a matrix begin, counted in elements from the start of the buffer: typed arrays are aligned, so
+// two of one precision never meet halfway.
+function lines({ data, offset, rows, cols, rowStep, colStep }: Entries): Lines {
+  const start = data.byteOffset / data.BYTES_PER_ELEMENT + offset;
+  const [count, length, step] = colStep === 1 ? [rows, cols, rowStep] : [cols, rows, colStep];
+  return { start, count, length, step: count === 1 ? length : step };
+}
+
+function end({ start, count, length, step }: Lines): number {
+  return start + (count - 1) * step + length;
+}
+
+/** A vector as a matrix of one row. */
+export function asRow(x: Real): Entries {
+  return { data: x, offset: 0, rows: 1, cols: x.length, rowStep: x.length, colStep: 1 };
 }
 
 /** A matrix, transposed or not, as kernels see it. */

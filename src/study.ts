@@ -3,6 +3,8 @@
 import { checkPair, checkVector, checkWord, ROUNDINGS } from "./checks.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./dense/level1.ts";
 import { reduce } from "./dense/reduce.ts";
+import { routines } from "./dense/routines.ts";
+import type { Routines } from "./dense/types.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels } from "./engines/kernels.ts";
 import { reference } from "./engines/reference.ts";
@@ -10,7 +12,9 @@ import { load } from "./engines/wasm/load.ts";
 import { Superaccumulator } from "./exact/superaccumulator.ts";
 import type { Real, Reduction, Rounding } from "./types.ts";
 
-export type { Kernels } from "./engines/kernels.ts";
+export { asyncRoutines } from "./dense/routines.ts";
+export type { AsyncKernels } from "./dense/steps.ts";
+export type { Entries, Kernels, Substitution } from "./engines/kernels.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";
 export { Superaccumulator } from "./exact/superaccumulator.ts";
 export { twoProd, twoSum } from "./exact/transforms.ts";
@@ -27,6 +31,11 @@ export function kernels(name: "embedded" | "reference" | "wasm-fma" | "wasm-dekk
 /** The level 1 routines on one of these engines. */
 export function level1On(engine: Kernels): Level1<Float64Array> & Level1<Float32Array> {
   return level1(() => engine);
+}
+
+/** All routines on one of these engines. */
+export function routinesOn(engine: Kernels): Routines<Float64Array> & Routines<Float32Array> {
+  return routines(() => engine);
 }
 
 /**

@@ -1,15 +1,14 @@
-import { storeNaN } from "../exact/bits.ts";
+import { gemm, gemv, lu, trsv } from "../exact/dense.ts";
 import { divide, multiply, multiplyAdd } from "../exact/elementwise.ts";
 import { expansionAccumulate } from "../exact/expansion.ts";
 import { filter } from "../exact/filter.ts";
+import { formatOf, store } from "../exact/store.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd } from "../exact/transforms.ts";
 import type { Format, Real, Reduction } from "../types.ts";
 import type { Elementwise, ExactStage, Kernels } from "./kernels.ts";
 
-export function formatOf(x: Real): Format {
-  return x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32"; // not instanceof: vectors come from any realm
-}
+export { formatOf } from "../exact/store.ts";
 
 /** One element of map(), from exact/: what every engine's kernels are compared with. */
 export function mapOne(op: Elementwise, alpha: number, x: number, y: number, format: Format): number {
@@ -54,10 +53,10 @@ export const reference: Kernels = {
   },
   map(op: Elementwise, alpha: number, x: Real, y: Real): void {
     const out = op === "axpy" ? y : x;
-    for (let i = 0; i < x.length; i++) {
-      const v = mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x));
-      if (v === v) out[i] = v;
-      else storeNaN(out, i);
-    }
+    for (let i = 0; i < x.length; i++) store(out, i, mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x)));
   },
+  gemv,
+  gemm,
+  trsv,
+  lu,
 };

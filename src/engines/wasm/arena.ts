@@ -1,6 +1,6 @@
 import type { Real, Reduction } from "../../types.ts";
 import type { Elementwise } from "../kernels.ts";
-import { ARENA, DIGIT_COUNT, DIGITS } from "./assembly/layout.ts";
+import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
 
 type Kernel = (...args: number[]) => number; // see assembly/index.ts
 type Pair = readonly [Kernel, Kernel];
@@ -16,13 +16,13 @@ export function widthOf(like: Real): 0 | 1 {
 }
 
 // n elements of x from i on. Not subarray(): a subclass may make that another type.
-function part(x: Real, i: number, n: number): Real {
+export function part(x: Real, i: number, n: number): Real {
   const at = x.byteOffset + i * x.BYTES_PER_ELEMENT;
   return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
 }
 
 /** The most bytes that one array can have. */
-export const LIMIT = 65536 * PAGE - ARENA - END;
+export const LIMIT = 65536 * PAGE - FRAME - END;
 
 /**
  * One instance of the kernels with a memory of fixed size: scratch to stream ordinary arrays through, and room
@@ -45,15 +45,17 @@ export class Arena {
   readonly map: Record<Elementwise, Pair>;
   private readonly blocks = new Map<number, number>(); // live arrays: offset and size
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
-  private fresh = ARENA; // beyond this no array has ever been: still all zeros
+  /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
+  fetch: (row: number) => void = () => {};
+  private fresh = FRAME; // beyond this no array has ever been: still all zeros
 
   constructor(module: WebAssembly.Module, bytes: number) {
-    const pages = Math.ceil((ARENA + bytes + END) / PAGE);
+    const pages = Math.ceil((FRAME + bytes + END) / PAGE);
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const instance = new WebAssembly.Instance(module, { env: { memory } });
+    const instance = new WebAssembly.Instance(module, { env: { memory, fetch: (row: number) => this.fetch(row) } });
     this.exports = instance.exports as Record<string, Kernel>;
     this.buffer = memory.buffer as ArrayBuffer;
-    this.gaps = [{ offset: ARENA, size: this.buffer.byteLength - END - ARENA }];
+    this.gaps = [{ offset: FRAME, size: this.buffer.byteLength - END - FRAME }];
     this.binary64 = new Float64Array(this.buffer);
     this.binary32 = new Float32Array(this.buffer);
     this.words = new Int32Array(this.buffer);
@@ -97,6 +99,11 @@ export class Arena {
     return scratch;
   }
 
+  /** Set bytes to zero. */
+  zero(at: number, bytes: number): void {
+    new Uint8Array(this.buffer, at, bytes).fill(0);
+  }
+
   /** The offset of so many zeroed bytes, or 0 if there is no gap wide enough. First fit. */
   allocate(bytes: number): number {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
@@ -107,7 +114,7 @@ export class Arena {
     gap.offset += size;
     gap.size -= size;
     if (gap.size === 0) this.gaps.splice(i, 1);
-    if (at < this.fresh) new Uint8Array(this.buffer, at, Math.min(size, this.fresh - at)).fill(0);
+    if (at < this.fresh) this.zero(at, Math.min(size, this.fresh - at));
     this.fresh = Math.max(this.fresh, at + size);
     this.blocks.set(at, size);
     return at;

@@ -1,12 +1,14 @@
 import { EngineError } from "../../errors.ts";
 import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
-import { LOWEST_EXPONENT, type Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
-import type { Elementwise, ExactStage, Kernels } from "../kernels.ts";
+import type { Elementwise, Entries, ExactStage, Kernels, Substitution } from "../kernels.ts";
 import { formatOf, mapOne, reference } from "../reference.ts";
 import { Arena, LIMIT, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
+import * as jobs from "./jobs.ts";
+import { linesOf, Space } from "./space.ts";
 
 // Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
 const TINY = 32;
@@ -15,6 +17,9 @@ const TINY = 32;
 // for four of the first one put into it. Memory that is not touched costs address space only.
 const ARRAYS_PER_ARENA = 4;
 const LEAST_ARENA = 1 << 24;
+
+// The engine keeps what it needed for one call for the next, but not more than this.
+const MOST_KEPT = 1 << 26;
 
 // One stage of a reduction over a chunk: n terms, a multiple of 8, at these addresses. False ends the pass.
 type Stage = (px: number, py: number, n: number) => unknown;
@@ -26,7 +31,7 @@ interface VectorType<V extends Real> {
 
 /** The embedded engine: WebAssembly SIMD on the calling thread. */
 export class WasmKernels implements Kernels {
-  private readonly home: Arena;
+  private home: Arena; // for streaming, and the operands of matrix routines
   // Arenas live as long as an array in them does. (Asking weak references at every call would keep them all alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, Arena>();
   private current: Arena | undefined; // the one that was made, or had an array given back, last
@@ -91,7 +96,7 @@ export class WasmKernels implements Kernels {
     const arena = this.arenaOf(x, y);
     arena.call("clear");
     this.stream(arena, x, y, stage(arena));
-    into.addDigits(arena.digits(), (layout.LOWEST_EXPONENT - LOWEST_EXPONENT) / 32);
+    into.addDigits(arena.digits(), 0);
     const special = arena.words[layout.SPECIAL / 4] as number;
     into.nan ||= (special & 1) !== 0;
     into.positiveInfinity ||= (special & 2) !== 0;
@@ -120,6 +125,64 @@ export class WasmKernels implements Kernels {
     }
   }
 
+  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
+    const streamed = this.streamed(A, 1);
+    this.inSpace([A.data], (arena) => jobs.gemvBytes(arena, A, x, y, streamed), function* (space, job) {
+      yield* jobs.gemv(space, job, alpha, A, x, beta, y, streamed);
+    });
+  }
+
+  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
+    this.inSpace([A.data, B.data, C.data], (arena) => jobs.gemmBytes(arena, A, B, C), function* (space, job) {
+      yield* jobs.gemm(space, job, alpha, A, B, beta, C);
+    });
+  }
+
+  trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
+    const streamed = this.streamed(T, how.blockSize);
+    this.inSpace([T.data], (arena) => jobs.trsvBytes(arena, T, b, how, streamed, 1), function* (space, job) {
+      yield* jobs.trsv(space, job, T, b, x, how, streamed, 1);
+    });
+  }
+
+  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
+    return this.inSpace([data], (arena) => jobs.luBytes(arena, data, rows, cols, count, 1), (space, job) =>
+      jobs.lu(space, job, data, rows, cols, count, pivots, info, 1),
+    );
+  }
+
+  // An ordinary matrix goes past the kernels a few lines at a time, as many as a chunk holds, in whole blocks.
+  private streamed(A: Entries, block: number): { lines: number } | undefined {
+    if (this.arenas.has(A.data.buffer)) return undefined;
+    const { lines, length } = linesOf(A);
+    return { lines: Math.min(lines, Math.max(1, Math.floor(layout.CHUNK / Math.max(length, 1) / block)) * block) };
+  }
+
+  // Run a routine in the arena that holds one of its operands and has room for the others, else in the engine's own.
+  private inSpace<R>(
+    operands: Real[],
+    bytesIn: (arena: Arena) => number,
+    routine: (space: Space, job: jobs.Job) => Generator<void, R, void>,
+  ): R {
+    for (const data of operands) {
+      const arena = this.arenas.get(data.buffer);
+      if (!arena) continue;
+      const bytes = bytesIn(arena);
+      const at = arena.allocate(bytes);
+      if (at === 0) continue;
+      try {
+        return run(arena, routine, at, at + bytes);
+      } finally {
+        arena.release(at);
+      }
+    }
+    const bytes = bytesIn(this.home);
+    if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(bytes, 2 * bytes);
+    const { home } = this;
+    if (bytes > MOST_KEPT) this.home = new Arena(this.module, 0);
+    return run(home, routine, layout.FRAME, layout.FRAME + bytes);
+  }
+
   /** An array in this engine's memory. */
   allocate<V extends Real>(length: number, type: VectorType<V>): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
@@ -127,7 +190,7 @@ export class WasmKernels implements Kernels {
       throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      this.current = this.newArena(bytes);
+      this.current = this.newArena(bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
       this.arenas.set(this.current.buffer, this.current);
       this.allocated = true;
       offset = this.current.allocate(bytes);
@@ -137,15 +200,16 @@ export class WasmKernels implements Kernels {
     return array;
   }
 
-  // With room for more arrays if that much can be had, else just for this one.
-  private newArena(bytes: number): Arena {
+  // With room for more if that much can be had, else just for what is needed.
+  private newArena(bytes: number, wanted: number): Arena {
+    if (bytes > LIMIT) throw new EngineError(`${bytes} bytes needed, an engine has ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     try {
-      return new Arena(this.module, Math.min(LIMIT, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes)));
+      return new Arena(this.module, Math.min(LIMIT, wanted));
     } catch {
       try {
         return new Arena(this.module, bytes);
       } catch (cause) {
-        throw new EngineError(`allocate: no memory for ${bytes} bytes`, { cause });
+        throw new EngineError(`no memory for ${bytes} bytes`, { cause });
       }
     }
   }
@@ -185,4 +249,14 @@ export class WasmKernels implements Kernels {
 // Of two vectors of different widths the kernels see both as binary64.
 function wider(x: Real, y: Real): Real {
   return y.BYTES_PER_ELEMENT === 8 ? y : x;
+}
+
+// The record of the job is in the frame.
+function run<R>(arena: Arena, routine: (space: Space, job: jobs.Job) => Generator<void, R, void>, start: number, end: number): R {
+  const steps = routine(new Space(arena, start, end), new jobs.Job(arena, layout.JOB, 1));
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    arena.call("work", layout.JOB, 0);
+  }
 }

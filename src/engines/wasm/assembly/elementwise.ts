@@ -1,6 +1,7 @@
 // exscal, exinvscal and exaxpy on one block: IEEE multiplication, division and fused multiply-add, one
 // rounding each. Results go to SCRATCH_OUT; the few elements a kernel cannot vouch for are listed in
 // FLAGGED, and the host computes those from the exact value.
+import { frame } from "./frame";
 import { FLAGGED, SCRATCH_OUT } from "./layout";
 import { LEAST } from "./ladder";
 import { add, fused, load, mul, productExcess, splat, sumError } from "./simd";
@@ -74,13 +75,13 @@ function flag<Op>(alpha: f64, x: f64, y: f64, r: f64, out: i64, doubt: i64): boo
   return out != 0 || doubt != 0 && inexact<Op>(alpha, x, y, r);
 }
 function list(flagged: i32, i: i32): i32 {
-  store<i32>(FLAGGED + (flagged << 2), i);
+  store<i32>(frame + FLAGGED + (flagged << 2), i);
   return flagged + 1;
 }
 
 // n elements, read two at a time: one past an odd end is read and its result ignored by the host.
 export function elementwise<T, Op>(alpha: f64, px: usize, py: usize, n: i32): i32 {
-  const a = splat(alpha);
+  const a = splat(alpha), out = frame + SCRATCH_OUT;
   const single = sizeof<T>() == 4, emulated = isAxpy<Op>() && !ASC_FEATURE_RELAXED_SIMD;
   let flagged = 0;
   const stride = 2 * sizeof<T>();
@@ -88,17 +89,17 @@ export function elementwise<T, Op>(alpha: f64, px: usize, py: usize, n: i32): i3
     const x = load<T>(px), y = isAxpy<Op>() ? load<T>(py) : x, r = compute<Op>(a, x, y);
     if (single) {
       const f = f32x4.demote_f64x2_zero(r);
-      v128.store64_lane(SCRATCH_OUT + (i << 2), v128.bitselect(i32x4.splat(0x7fc00000), f, f32x4.ne(f, f)), 0);
+      v128.store64_lane(out + (i << 2), v128.bitselect(i32x4.splat(0x7fc00000), f, f32x4.ne(f, f)), 0);
     } else {
-      v128.store(SCRATCH_OUT + (i << 3), v128.bitselect(i64x2.splat(0x7ff8000000000000), r, f64x2.ne(r, r)));
+      v128.store(out + (i << 3), v128.bitselect(i64x2.splat(0x7ff8000000000000), r, f64x2.ne(r, r)));
     }
     if (single || emulated) {
-      const out = emulated ? v128.not(inReach(a, x, y)) : i64x2.splat(0);
-      const doubt = single ? v128.or(out, middle(r)) : out;
+      const far = emulated ? v128.not(inReach(a, x, y)) : i64x2.splat(0);
+      const doubt = single ? v128.or(far, middle(r)) : far;
       if (v128.any_true(doubt)) {
-        if (flag<Op>(alpha, f64x2.extract_lane(x, 0), f64x2.extract_lane(y, 0), f64x2.extract_lane(r, 0), i64x2.extract_lane(out, 0), i64x2.extract_lane(doubt, 0)))
+        if (flag<Op>(alpha, f64x2.extract_lane(x, 0), f64x2.extract_lane(y, 0), f64x2.extract_lane(r, 0), i64x2.extract_lane(far, 0), i64x2.extract_lane(doubt, 0)))
           flagged = list(flagged, i);
-        if (flag<Op>(alpha, f64x2.extract_lane(x, 1), f64x2.extract_lane(y, 1), f64x2.extract_lane(r, 1), i64x2.extract_lane(out, 1), i64x2.extract_lane(doubt, 1)))
+        if (flag<Op>(alpha, f64x2.extract_lane(x, 1), f64x2.extract_lane(y, 1), f64x2.extract_lane(r, 1), i64x2.extract_lane(far, 1), i64x2.extract_lane(doubt, 1)))
           flagged = list(flagged, i + 1);
       }
     }

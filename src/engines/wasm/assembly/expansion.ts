@@ -2,9 +2,10 @@
 // paper (ExpansionAccumulate); what spills goes to the superaccumulator. Kept for study and comparison:
 // the ladder does the same work in half the operations. Always exact: a block that TwoSum or TwoProd
 // cannot carry is deposited term by term.
-import { LARGEST, SCRATCH_OUT, SMALLEST } from "./layout";
+import { frame } from "./frame";
+import { SCRATCH_OUT } from "./layout";
 import { LEAST, accumulate, finite, productsExact } from "./ladder";
-import { isRounded, range, second, term } from "./range";
+import { isRounded, largest, range, second, smallest, term } from "./range";
 import { add, load, productExcess, splat, sumError } from "./simd";
 import { addNumber, normalize } from "./superaccumulator";
 
@@ -22,12 +23,12 @@ function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): voi
   const start = px;
   const rounded = isRounded<T, Op>();
   range<T, Op>(px, py, n);
-  if (!(f64.load(LARGEST) < 1e290)
-    || rounded && f64.load(SMALLEST) < LEAST && !productsExact(px, py, n)) {
+  if (!(largest < 1e290)
+    || rounded && smallest < LEAST && !productsExact(px, py, n)) {
     accumulate<T, Op>(px, py, n);
     return;
   }
-  let waiting: usize = SCRATCH_OUT;
+  let waiting: usize = frame + SCRATCH_OUT;
   let a0 = splat(0), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
   const stride = 2 * sizeof<T>();
   for (const end = px + <usize>(n >> 1) * stride; px != end; px += stride, py += stride) {
@@ -58,7 +59,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): voi
     accumulate<T, Op>(start, py - px + start, n);
     return;
   }
-  for (let p: usize = SCRATCH_OUT; p != waiting; p += 16) spill(v128.load(p));
+  for (let p: usize = frame + SCRATCH_OUT; p != waiting; p += 16) spill(v128.load(p));
   spill(a0); spill(a1); spill(a2); spill(a3); spill(a4); spill(a5); spill(a6); spill(a7);
   if (rounded) { spill(b0); spill(b1); spill(b2); spill(b3); }
 }

@@ -20,19 +20,19 @@
 //   For the 8 lanes: 4 u h n (n + 1) + 16 u h n, and with a fused product 8 n u h more for the rounding of
 //   r = RN(x y - q), |r| <= h: in all at most u h (4 n^2 + 28 n) <= 4 u h (n + 4)^2.
 // Underflow: sums have none. A fused r errs by at most 2^-1075 more, 8 n 2^-1075 = n 2^-1072 in all.
-import { BLOCK, BOUND, GRID, HIGH, LARGEST, LOW } from "./layout";
-import { binade, isDot, isRounded, log2Up, powerOfTwo, range, term } from "./range";
-import { U, add, fused, load, load2, load4, load6, mul, splat, sub } from "./simd";
+import { frame } from "./frame";
+import { BLOCK, BOUND, GRID, HIGH, LOW, TAIL_X, TAIL_Y } from "./layout";
+import { binade, isDot, isRounded, largest, log2Up, powerOfTwo, range, term } from "./range";
+import { U, add, fused, load, load2, load4, load6, mul, one, splat, sub } from "./simd";
 
 // Place the grid for blocks of n terms after a look at the first few: 1.5 * 2^k with n * largest <= 2^(k-1), never
 // finer than before. False where the numbers are out of reach (infinities, or so large that sums might
 // overflow). Below 2^-900 the bound itself would underflow: the grid stays there, and the certificate fails.
-function place<T, Op>(px: usize, py: usize, look: i32, n: i32): bool {
+function place<T, Op>(record: usize, px: usize, py: usize, look: i32, n: i32): bool {
   range<T, Op>(px, py, look);
-  const largest = f64.load(LARGEST);
   if (!(largest < 1e290)) return false;
-  const k = max(binade(largest) + log2Up(n >> 3) + 1, -900);
-  f64.store(GRID, max(1.5 * powerOfTwo(k), f64.load(GRID)));
+  const k = max(binade(largest) + log2Up((n + 7) >> 3) + 1, -900);
+  f64.store(record, max(1.5 * powerOfTwo(k), f64.load(record, GRID)), GRID);
   return true;
 }
 
@@ -40,18 +40,18 @@ function place<T, Op>(px: usize, py: usize, look: i32, n: i32): bool {
 // rests, and the block's error go into high + low and bound.
 //   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of
 //   u |low'|. The few roundings in bound itself are covered by the certificate, which inflates it.
-function close(exact: v128, rest: v128, error: f64): void {
-  let high = f64.load(HIGH);
+function close(record: usize, exact: v128, rest: v128, error: f64): void {
+  let high = f64.load(record, HIGH);
   const a = f64x2.extract_lane(exact, 0), b = f64x2.extract_lane(exact, 1);
   const ca = f64x2.extract_lane(rest, 0), cb = f64x2.extract_lane(rest, 1);
   let t = high + a, z = t - high;
   const ea = (high - (t - z)) + (a - z);
   high = t; t = high + b; z = t - high;
   const eb = (high - (t - z)) + (b - z);
-  const low = f64.load(LOW) + ((ea + eb) + (ca + cb));
-  f64.store(HIGH, t);
-  f64.store(LOW, low);
-  f64.store(BOUND, f64.load(BOUND) + error + U * (abs(low) + 3 * (abs(ea) + abs(eb) + abs(ca) + abs(cb))));
+  const low = f64.load(record, LOW) + ((ea + eb) + (ca + cb));
+  f64.store(record, t, HIGH);
+  f64.store(record, low, LOW);
+  f64.store(record, f64.load(record, BOUND) + error + U * (abs(low) + 3 * (abs(ea) + abs(eb) + abs(ca) + abs(cb))), BOUND);
 }
 
 @inline export function sameBinade(or: v128, and: v128): bool {
@@ -79,13 +79,26 @@ function close(exact: v128, rest: v128, error: f64): void {
 
 @inline function truncate(x: v128): v128 { return v128.and(x, i64x2.splat(~0x7ffffff)); }
 
-function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
+// The last n elements of the two vectors, fewer than 8, with zeros behind them. Before the loop and not after it: a
+// call while the sums are in registers would cost the loop those registers.
+function copyTails<T>(px: usize, py: usize, n: i32): void {
+  memory.fill(frame + TAIL_X, 0, 128);
+  for (let i = <usize>0; i < <usize>n * sizeof<T>(); i += sizeof<T>()) {
+    memory.copy(frame + TAIL_X + i, px + i, sizeof<T>());
+    memory.copy(frame + TAIL_Y + i, py + i, sizeof<T>());
+  }
+}
+
+function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): bool {
   const kind = kindOf<T, Op>();
   const S = splat(grid);
   let s0 = S, s1 = S, s2 = S, s3 = S, or = S, and = S;
   let c0 = splat(0), c1 = c0, c2 = c0, c3 = c0, large = c0;
   const stride = 8 * sizeof<T>();
-  for (const end = px + <usize>(n >> 3) * stride; px != end; px += stride, py += stride) {
+  let end = px + <usize>(n >> 3) * stride, tail = (n & 7) != 0;
+  if (tail) copyTails<T>(end, py + (end - px), n & 7);
+  while (true) {
+  for (; px != end; px += stride, py += stride) {
     let x = load<T>(px), y = isDot<Op>() ? load<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s0) : add(s0, v);
     if (kind == EXACT) c0 = add(c0, sub(v, sub(t, s0)));
     if (kind == FUSED) c0 = add(c0, fused(x, y, sub(s0, t)));
@@ -123,13 +136,17 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
     }
     or = v128.or(or, t); and = v128.and(and, t); s3 = t;
   }
+  if (!tail) break;
+  tail = false; px = frame + TAIL_X; py = frame + TAIL_Y; end = px + stride;
+  }
   if (!sameBinade(or, and)) return false;
-  const m = <f64>((n >> 3) + 4);
+  const m = <f64>(((n + 7) >> 3) + 4);
   const B = max(f64x2.extract_lane(large, 0), f64x2.extract_lane(large, 1)); // 0 unless SPLIT
   const h = grid * (U / 1.5);
   const h1 = kind == SPLIT ? 2.5 * h + B * 8.881784197001252e-16 : h; // 2^-50
   const products = kind == EXACT ? 0 : kind == FUSED ? 4 * f64.MIN_VALUE : 8 * U * (4 * B + 5 * h) + 16 * f64.MIN_VALUE;
   close(
+    record,
     add(add(sub(s0, S), sub(s1, S)), add(sub(s2, S), sub(s3, S))),
     add(add(c0, c1), add(c2, c3)),
     4 * U * h1 * m * m + m * products,
@@ -137,15 +154,15 @@ function block<T, Op>(px: usize, py: usize, n: i32, grid: f64): bool {
   return true;
 }
 
-// A stream of n terms, n a multiple of 8. The grid is kept from block to block. The first is placed by a look at 16
+// n terms more, into the record. The grid is kept from block to block. The first is placed by a look at 16
 // terms; when a block leaves its grid, a new one is placed by all its terms. False: out of reach, the filter
 // knows nothing.
-export function filter<T, Op>(px: usize, py: usize, n: i32): bool {
-  if (f64.load(GRID) == 0 && !place<T, Op>(px, py, min(n, 16), min(n, BLOCK))) return false;
+export function filter<T, Op>(record: usize, px: usize, py: usize, n: i32): bool {
+  if (f64.load(record, GRID) == 0 && !place<T, Op>(record, px, py, min(n, 16), min(n, BLOCK))) return false;
   while (n > 0) {
     const m = min(n, BLOCK);
-    if (!block<T, Op>(px, py, m, f64.load(GRID))) {
-      if (!place<T, Op>(px, py, m, m) || !block<T, Op>(px, py, m, f64.load(GRID))) return false;
+    if (!block<T, Op>(record, px, py, m, f64.load(record, GRID))) {
+      if (!place<T, Op>(record, px, py, m, m) || !block<T, Op>(record, px, py, m, f64.load(record, GRID))) return false;
     }
     const step = <usize>m * sizeof<T>();
     px += step;

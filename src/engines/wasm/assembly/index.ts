@@ -2,43 +2,52 @@
 import { Axpy, Invscal, Scal, elementwise } from "./elementwise";
 import { expansion } from "./expansion";
 import { filter } from "./filter";
+import { frame } from "./frame";
 import { accumulate, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
+import { gemm } from "./gemm";
+import { gemvByColumns, gemvByRows } from "./gemv";
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, LU, LU_BATCH, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
+import { lu, luBatch } from "./lu";
 import { fused } from "./simd";
+import { i32At } from "./team";
+import { trsvByColumns, trsvByRows } from "./trsv";
 import { normalize } from "./superaccumulator";
-export { clear } from "./superaccumulator";
+export { clear } from "./ladder";
+export { setFrame } from "./frame";
+export { luWork } from "./lu";
 
-export function filter_sum64(px: usize, py: usize, n: i32): bool { return filter<f64, Sum>(px, py, n); }
+export function filter_sum64(px: usize, py: usize, n: i32): bool { return filter<f64, Sum>(frame, px, py, n); }
 export function ladder_sum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Sum>(px, py, n); }
 export function exact_sum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Sum>(px, py, n); }
 export function expansion_sum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Sum>(px, py, n, size, early); }
 export function deposit_sum64(px: usize, py: usize, n: i32): void { accumulate<f64, Sum>(px, py, n); normalize(); }
 
-export function filter_sum32(px: usize, py: usize, n: i32): bool { return filter<f32, Sum>(px, py, n); }
+export function filter_sum32(px: usize, py: usize, n: i32): bool { return filter<f32, Sum>(frame, px, py, n); }
 export function ladder_sum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Sum>(px, py, n); }
 export function exact_sum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Sum>(px, py, n); }
 export function expansion_sum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Sum>(px, py, n, size, early); }
 export function deposit_sum32(px: usize, py: usize, n: i32): void { accumulate<f32, Sum>(px, py, n); normalize(); }
 
-export function filter_asum64(px: usize, py: usize, n: i32): bool { return filter<f64, Asum>(px, py, n); }
+export function filter_asum64(px: usize, py: usize, n: i32): bool { return filter<f64, Asum>(frame, px, py, n); }
 export function ladder_asum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Asum>(px, py, n); }
 export function exact_asum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Asum>(px, py, n); }
 export function expansion_asum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Asum>(px, py, n, size, early); }
 export function deposit_asum64(px: usize, py: usize, n: i32): void { accumulate<f64, Asum>(px, py, n); normalize(); }
 
-export function filter_asum32(px: usize, py: usize, n: i32): bool { return filter<f32, Asum>(px, py, n); }
+export function filter_asum32(px: usize, py: usize, n: i32): bool { return filter<f32, Asum>(frame, px, py, n); }
 export function ladder_asum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Asum>(px, py, n); }
 export function exact_asum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Asum>(px, py, n); }
 export function expansion_asum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Asum>(px, py, n, size, early); }
 export function deposit_asum32(px: usize, py: usize, n: i32): void { accumulate<f32, Asum>(px, py, n); normalize(); }
 
-export function filter_dot64(px: usize, py: usize, n: i32): bool { return filter<f64, Dot>(px, py, n); }
+export function filter_dot64(px: usize, py: usize, n: i32): bool { return filter<f64, Dot>(frame, px, py, n); }
 export function ladder_dot64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Dot>(px, py, n); }
 export function exact_dot64(px: usize, py: usize, n: i32): void { exactLadder<f64, Dot>(px, py, n); }
 export function expansion_dot64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Dot>(px, py, n, size, early); }
 export function deposit_dot64(px: usize, py: usize, n: i32): void { accumulate<f64, Dot>(px, py, n); normalize(); }
 
-export function filter_dot32(px: usize, py: usize, n: i32): bool { return filter<f32, Dot>(px, py, n); }
+export function filter_dot32(px: usize, py: usize, n: i32): bool { return filter<f32, Dot>(frame, px, py, n); }
 export function ladder_dot32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Dot>(px, py, n); }
 export function exact_dot32(px: usize, py: usize, n: i32): void { exactLadder<f32, Dot>(px, py, n); }
 export function expansion_dot32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Dot>(px, py, n, size, early); }
@@ -54,4 +63,18 @@ export function axpy32(alpha: f64, px: usize, py: usize, n: i32): i32 { return e
 // a * b + c in one lane, as this machine does it: the host asks for a case where one rounding shows.
 export function multiplyAdd(a: f64, b: f64, c: f64): f64 {
   return ASC_FEATURE_RELAXED_SIMD ? f64x2.extract_lane(fused(f64x2.splat(a), f64x2.splat(b), f64x2.splat(c)), 0) : a * b + c;
+}
+
+// Jobs over matrices, by kind.
+export function work(job: usize, worker: i32): void {
+  const single = i32At(job, JOB_SINGLE) != 0;
+  switch (i32At(job, JOB_KIND)) {
+    case GEMV_ROWS: if (single) gemvByRows<f32>(job); else gemvByRows<f64>(job); break;
+    case GEMV_COLUMNS: if (single) gemvByColumns<f32>(job); else gemvByColumns<f64>(job); break;
+    case GEMM: if (single) gemm<f32>(job); else gemm<f64>(job); break;
+    case TRSV_ROWS: if (single) trsvByRows<f32>(job, worker); else trsvByRows<f64>(job, worker); break;
+    case TRSV_COLUMNS: if (single) trsvByColumns<f32>(job, worker); else trsvByColumns<f64>(job, worker); break;
+    case LU: lu(job, worker); break;
+    case LU_BATCH: luBatch(job, worker); break;
+  }
 }

@@ -11,11 +11,14 @@
 //   second: takes r and the error e of a product, |e| <= u 2^k1 = h1, with k2 = k1 - 50 + log2(n). It strays by at
 //           most n (2 h1 + h1) + 2 n h2 < 4 n h1 = 2^(k2-1) and needs no check.
 //   third and following: two rests of at most h of the grid above, so again 50 - log2(n) lower.
-import { LADDER, LARGEST, SMALLEST } from "./layout";
 import { sameBinade } from "./filter";
-import { binade, isAsum, isDot, isRounded, log2Up, powerOfTwo, range, second, term } from "./range";
-import { U, add, fused, load, load2, mul, productExcess, splat, sub } from "./simd";
-import { addNumber, addProduct, deposit, normalize } from "./superaccumulator";
+import { binade, isAsum, isDot, isRounded, largest, log2Up, powerOfTwo, range, second, smallest, term } from "./range";
+import { U, add, fused, load, load2, mul, one, productExcess, splat, sub } from "./simd";
+import { addNumber, addProduct, clearDigits, deposit, normalize } from "./superaccumulator";
+
+// The exponent of the first grid, 0 before the first block.
+let first: i32 = 0;
+export function clear(): void { first = 0; clearDigits(); }
 
 // Terms in one block. Larger blocks lose more (the grids lie closer), smaller ones spend more on closing.
 @inline const BLOCK: i32 = 512;
@@ -28,7 +31,6 @@ export function accumulate<T, Op>(px: usize, py: usize, n: i32): void {
     else addNumber(isAsum<Op>() ? abs(x) : x);
   }
 }
-@inline function one<T>(p: usize): f64 { return sizeof<T>() == 8 ? f64.load(p) : <f64>f32.load(p); }
 
 // Whether TwoProd's error terms are exact: every product is at least 2^-960, or has a zero factor.
 @inline export const LEAST: f64 = 1.0261342003245941e-289; // 2^-960
@@ -150,7 +152,6 @@ function exactly<T, Op>(px: usize, py: usize, n: i32, k1: i32): bool {
 // Where the first grid must be for this block, or 0 where the lower grids would leave the normal numbers.
 function place<T, Op>(px: usize, py: usize, n: i32): i32 {
   range<T, Op>(px, py, n);
-  const largest = f64.load(LARGEST);
   if (!(largest < 1e290 && largest > 1e-200)) return 0;
   const k = binade(largest) + log2Up(n >> 1) + 2;
   return k == 0 ? 1 : k; // 0 has its meaning, a coarser grid will do
@@ -161,14 +162,13 @@ function place<T, Op>(px: usize, py: usize, n: i32): i32 {
 export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
   let bound: f64 = 0;
   while (n > 0) {
-    const m = min(n, BLOCK), k = i32.load(LADDER);
+    const m = min(n, BLOCK), k = first;
     let lost = k == 0 ? -1 : bounded<T, Op>(px, py, m, k);
     if (lost < 0) {
       const needed = place<T, Op>(px, py, m);
       if (needed != 0) {
-        const coarser = k == 0 ? needed : max(k, needed);
-        i32.store(LADDER, coarser);
-        lost = bounded<T, Op>(px, py, m, coarser);
+        first = k == 0 ? needed : max(k, needed);
+        lost = bounded<T, Op>(px, py, m, first);
       }
     }
     if (lost < 0) accumulate<T, Op>(px, py, m);
@@ -186,7 +186,7 @@ export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
 export function exactLadder<T, Op>(px: usize, py: usize, n: i32): void {
   while (n > 0) {
     const m = min(n, BLOCK), k = place<T, Op>(px, py, m);
-    const whole = !isRounded<T, Op>() || f64.load(SMALLEST) >= LEAST || productsExact(px, py, m);
+    const whole = !isRounded<T, Op>() || smallest >= LEAST || productsExact(px, py, m);
     if (k == 0 || !whole || !exactly<T, Op>(px, py, m, k)) accumulate<T, Op>(px, py, m);
     const step = <usize>m * sizeof<T>();
     px += step;

@@ -1,25 +1,26 @@
-// The memory map of one arena, in bytes: compiled into the kernels by AssemblyScript and into the host
-// by TypeScript, so that there is one copy of it.
+// The memory map of one instance, in bytes behind its frame: compiled into the kernels by AssemblyScript and into
+// the host by TypeScript, so that there is one copy of it.
 
-// What the certified filter found: the sum lies within bound of high + low.
+// What the certified filter found: the sum lies within bound of high + low. Every row of a matrix has such a
+// record; the one at the start of the frame is that of level 1.
 export const HIGH = 0x00;
 export const LOW = 0x08;
 export const BOUND = 0x10;
 export const GRID = 0x18; // 1.5 * 2^k, or 0 before the first block
-// What streams through range().
-export const LARGEST = 0x20;
-export const SMALLEST = 0x28;
-// The exponent of the ladder's first grid, 0 before the first block.
-export const LADDER = 0x34;
+export const ENCLOSURE = 0x20; // the size of a record
 // Bits: 1 a NaN, 2 a +Inf, 4 a -Inf went by.
 export const SPECIAL = 0x30;
+// The last few elements of two vectors, padded with zeros.
+export const TAIL_X = 0x40;
+export const TAIL_Y = 0x80;
 
-// The superaccumulator: 136 digits of radix 2^32 in 64-bit integers, digit 0 worth 2^-2208. Products reach
-// down to 2^-2148, the 53-bit significand of the smallest 52 bits lower; 2^53 products stay below 2^2101,
-// and the last digit begins at 2^2112.
+// The superaccumulator, in 64-bit integers: the digits of exact/superaccumulator.ts. Products of two numbers use
+// those from 2^-2208 on, the wide rest is for alpha.
 export const DIGITS = 0x100;
-export const DIGIT_COUNT = 136;
-export const LOWEST_EXPONENT = -2208;
+export const DIGIT_COUNT = 204;
+export const LOWEST_EXPONENT = -3296;
+export const UNSCALED = 0x800; // a copy of the digits while they are multiplied
+export const JOB = 0xf00; // the record of a job where one instance is alone
 
 // Terms in one block of a kernel: 1024 for each of 8 lanes. The filter's bound grows with the square of
 // this, the cost of closing a block with its inverse: 8192 costs about 1 % and leaves 2^-74 of the largest term.
@@ -33,4 +34,53 @@ export const SCRATCH_X = 0x10000;
 export const SCRATCH_Y = 0x90840;
 export const SCRATCH_OUT = 0x111080; // one block of results
 export const FLAGGED = 0x121080; // indices within a block that the host must do exactly
-export const ARENA = 0x130000; // what allocate() hands out begins here
+export const FRAME = 0x130000; // the size of all that; what allocate() hands out begins behind the frames
+
+// A job: what the kernels over matrices are to do, in one record that all workers of a pool read. Addresses and steps
+// between entries are in bytes.
+export const JOB_KIND = 0x00; // which of the kernels
+export const JOB_SINGLE = 0x04; // 1 for binary32
+export const JOB_WORKERS = 0x08; // how many take part
+export const JOB_NEXT = 0x0c; // the next piece of work not taken yet
+export const JOB_DONE = 0x10; // blocks of unknowns that are known
+export const JOB_ARRIVED = 0x14; // workers that have reached the barrier
+export const JOB_PHASE = 0x18; // barriers passed
+export const JOB_FINISHED = 0x1c; // workers that are through
+export const JOB_ALPHA = 0x20;
+export const JOB_BETA = 0x28;
+export const JOB_A = 0x30; // address of the first operand, and its steps
+export const JOB_A_ROW = 0x34;
+export const JOB_A_COL = 0x38;
+export const JOB_B = 0x3c;
+export const JOB_B_ROW = 0x40;
+export const JOB_B_COL = 0x44;
+export const JOB_C = 0x48;
+export const JOB_C_ROW = 0x4c;
+export const JOB_C_COL = 0x50;
+export const JOB_M = 0x54; // dimensions: C is M by N, the sums run over K
+export const JOB_N = 0x58;
+export const JOB_K = 0x5c;
+export const JOB_X = 0x60; // vectors
+export const JOB_Y = 0x64;
+export const JOB_OUT = 0x68;
+export const JOB_WORK = 0x6c; // memory to work in, and how much of it is each worker's
+export const JOB_WORK_SIZE = 0x70;
+export const JOB_FROM = 0x74; // the rows, columns or blocks that are at hand
+export const JOB_TO = 0x78;
+export const JOB_UPPER = 0x7c; // what a triangular solve needs to know
+export const JOB_UNIT = 0x80;
+export const JOB_FINISH = 0x84;
+export const JOB_REFINE = 0x88;
+export const JOB_BLOCK_SIZE = 0x8c;
+export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, or 0 if all are
+export const JOB_PIVOTS = 0x94;
+export const JOB_INFO = 0x98;
+export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
+export const JOB_SIZE = 0x100;
+export const GEMV_ROWS = 1;
+export const GEMV_COLUMNS = 2;
+export const GEMM = 3;
+export const TRSV_ROWS = 4;
+export const TRSV_COLUMNS = 5;
+export const LU = 6;
+export const LU_BATCH = 7;

@@ -1,6 +1,9 @@
 // The kinds of reduction, and the largest and smallest magnitude among the terms of a block: what grids are placed by.
-import { LARGEST, SMALLEST } from "./layout";
-import { load, mul, splat } from "./simd";
+import { load, mul, one, splat } from "./simd";
+
+// What range() found.
+export let largest: f64 = 0;
+export let smallest: f64 = 0;
 
 // A kind is a type, so that each kernel is compiled once for every kind as a function of its own. (A constant
 // argument would need inlining, and a loop inlined into its driver loses registers: 0.43 ns an element
@@ -30,8 +33,13 @@ export function range<T, Op>(px: usize, py: usize, n: i32): void {
     large = f64x2.pmax(large, a);
     small = f64x2.pmin(small, a);
   }
-  store<f64>(LARGEST, max(f64x2.extract_lane(large, 0), f64x2.extract_lane(large, 1)));
-  store<f64>(SMALLEST, min(f64x2.extract_lane(small, 0), f64x2.extract_lane(small, 1)));
+  if (n & 1) {
+    const x = splat(one<T>(px)), a = f64x2.abs(term<Op>(x, isDot<Op>() ? splat(one<T>(py)) : x));
+    large = f64x2.pmax(large, a);
+    small = f64x2.pmin(small, a);
+  }
+  largest = max(f64x2.extract_lane(large, 0), f64x2.extract_lane(large, 1));
+  smallest = min(f64x2.extract_lane(small, 0), f64x2.extract_lane(small, 1));
 }
 
 // The least k with x < 2^k, for x finite and normal.

@@ -9,6 +9,7 @@
 @inline export function load2<T>(p: usize): v128 { return sizeof<T>() == 8 ? v128.load(p, 16) : wide(v128.load64_zero(p, 8)); }
 @inline export function load4<T>(p: usize): v128 { return sizeof<T>() == 8 ? v128.load(p, 32) : wide(v128.load64_zero(p, 16)); }
 @inline export function load6<T>(p: usize): v128 { return sizeof<T>() == 8 ? v128.load(p, 48) : wide(v128.load64_zero(p, 24)); }
+@inline export function one<T>(p: usize): f64 { return sizeof<T>() == 8 ? f64.load(p) : <f64>f32.load(p); }
 @inline function wide(a: v128): v128 { return f64x2.promote_low_f32x4(a); }
 
 @inline export function add(a: v128, b: v128): v128 { return f64x2.add(a, b); }
@@ -21,6 +22,12 @@
 @inline export function fused(a: v128, b: v128, c: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? f64x2.relaxed_madd(a, b, c) : unreachable();
 }
+
+// c - a b, likewise.
+@inline export function nmadd(a: v128, b: v128, c: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? f64x2.relaxed_nmadd(a, b, c) : unreachable();
+}
+@inline export function isFused(): bool { return ASC_FEATURE_RELAXED_SIMD != 0; }
 
 // The top 26 bits of the significand, rounded, so that what is left fits in 26 bits and a sign and all
 // four partial products are exact. An integer add and a mask: unlike Veltkamp's split it cannot overflow

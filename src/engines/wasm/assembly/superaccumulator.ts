@@ -1,14 +1,15 @@
 // The superaccumulator, the twin of exact/superaccumulator.ts: carry-save digits of radix 2^32.
 // A deposit adds less than 2^32 to three digits (a product to five), so 2^30 deposits fit before carries must run;
 // every chunk of a stream ends with normalize(), long before that.
-import { DIGITS, DIGIT_COUNT, LADDER, LOWEST_EXPONENT, SPECIAL } from "./layout";
+import { frame } from "./frame";
+import { DIGITS, DIGIT_COUNT, LOWEST_EXPONENT, SPECIAL, UNSCALED } from "./layout";
+import { powerOfTwo } from "./range";
 
-@inline function digit(i: i32): usize { return DIGITS + (i << 3); }
+@inline function digit(i: i32): usize { return frame + DIGITS + (i << 3); }
 
-export function clear(): void {
-  memory.fill(DIGITS, 0, DIGIT_COUNT << 3);
-  store<i32>(SPECIAL, 0);
-  store<i32>(LADDER, 0);
+export function clearDigits(): void {
+  memory.fill(frame + DIGITS, 0, DIGIT_COUNT << 3);
+  store<i32>(frame + SPECIAL, 0);
 }
 
 // Add x, finite.
@@ -25,8 +26,10 @@ export function clear(): void {
 // Add one term, whatever it is.
 export function addNumber(x: f64): void {
   if (x - x == 0) { deposit(x); return; }
-  store<i32>(SPECIAL, load<i32>(SPECIAL) | (x != x ? 1 : x > 0 ? 2 : 4));
+  note(x != x ? 1 : x > 0 ? 2 : 4);
 }
+
+function note(special: i32): void { store<i32>(frame + SPECIAL, load<i32>(frame + SPECIAL) | special); }
 
 // Add x * y exactly, over the whole range: a product of integers of 53 bits, shifted, covers five digits. (The twin in
 // exact/ has no 64-bit integers and deposits the two parts of TwoProd.)
@@ -60,7 +63,7 @@ export function addProduct(x: f64, y: f64): void {
   return (bits & 0xfffffffffffff) | (<i64>((bits & 0x7ff0000000000000) != 0) << 52);
 }
 
-// Run the carries: digits 0 to 134 end in [0, 2^32), the last one keeps the sign.
+// Run the carries: all digits but the last end in [0, 2^32), and that one keeps the sign.
 export function normalize(): void {
   let carry: i64 = 0;
   for (let i = 0; i < DIGIT_COUNT - 1; ++i) {
@@ -70,4 +73,133 @@ export function normalize(): void {
   }
   const top = digit(DIGIT_COUNT - 1);
   store<i64>(top, load<i64>(top) + carry);
+}
+
+// Change the sign of the finite part.
+function negate(): void {
+  for (let i = 0; i < DIGIT_COUNT; ++i) store<i64>(digit(i), -load<i64>(digit(i)));
+  normalize();
+}
+@inline function isNegative(): bool { return load<i64>(digit(DIGIT_COUNT - 1)) < 0; }
+
+// Multiply by alpha, not zero: every digit times its significand is a product again. For sums of numbers and of products
+// of two. An infinite alpha has been dealt with term by term.
+export function scale(alpha: f64): void {
+  normalize();
+  const negative = isNegative(); // a negative sum has digits all the way up, and they would leave the range
+  if (negative) negate();
+  memory.copy(frame + UNSCALED, frame + DIGITS, DIGIT_COUNT << 3);
+  memory.fill(frame + DIGITS, 0, DIGIT_COUNT << 3);
+  const f = significandOf(alpha), fl = f & 0xffffffff, fh = f >>> 32, e = exponentOf(alpha);
+  for (let i = 0; i < DIGIT_COUNT; ++i) {
+    const d = load<i64>(frame + UNSCALED + (i << 3));
+    if (d == 0) continue;
+    depositWord(d * fl, 32 * i + e);
+    depositWord(d * fh, 32 * i + e + 32);
+  }
+  normalize();
+  if (negative != (alpha < 0)) negate();
+  if (alpha < 0) {
+    const special = load<i32>(frame + SPECIAL);
+    store<i32>(frame + SPECIAL, special & 1 | (special & 2) << 1 | (special & 4) >> 1);
+  }
+}
+
+// Add w * 2^position in units of the first digit. w = 0 may point below it.
+function depositWord(w: i64, position: i32): void {
+  if (w == 0) return;
+  const p = digit(position >> 5), s = <i64>(position & 31);
+  const low = w << s, high = s == 0 ? 0 : w >>> (64 - s);
+  store<i64>(p, load<i64>(p) + (low & 0xffffffff));
+  store<i64>(p + 8, load<i64>(p + 8) + (low >>> 32));
+  store<i64>(p + 16, load<i64>(p + 16) + high);
+}
+
+// NaN or the infinity that special terms make of the sum, or 0 where all terms were finite.
+export function special(): f64 {
+  const bits = load<i32>(frame + SPECIAL);
+  return bits == 0 ? 0 : bits == 2 ? Infinity : bits == 4 ? -Infinity : NaN;
+}
+
+// The magnitude's leading 128 bits, the exponent of the last of them, and whether anything is below.
+let upper: u64 = 0;
+let lower: u64 = 0;
+let last: i32 = 0;
+let below: bool = false;
+
+// Fill these in from the digits of a magnitude; false if it is zero.
+function lead(): bool {
+  let i = DIGIT_COUNT - 1;
+  while (i >= 0 && load<i64>(digit(i)) == 0) --i;
+  if (i < 0) return false;
+  const s = <u64>clz(<i32>load<i64>(digit(i)));
+  const a = pair(i), b = pair(i - 2), c = <u64>at(i - 4);
+  upper = s == 0 ? a : a << s | b >> (64 - s);
+  lower = s == 0 ? b : b << s | c >> (32 - s);
+  last = LOWEST_EXPONENT + 32 * (i - 3) - <i32>s;
+  below = (c << s & 0xffffffff) != 0;
+  for (i -= 5; i >= 0 && !below; --i) below = load<i64>(digit(i)) != 0;
+  return true;
+}
+@inline function at(i: i32): i64 { return i < 0 ? 0 : load<i64>(digit(i)); }
+// Digits i and i - 1.
+@inline function pair(i: i32): u64 { return <u64>at(i) << 32 | <u64>at(i - 1); }
+
+// The number w * 2^exponent, w's top bit set, plus something less than 2^exponent if `sticky`, rounded to nearest: the
+// twin of roundWords in exact/rounding.ts.
+function roundWord(negative: bool, w: u64, sticky: bool, exponent: i32, single: bool): f64 {
+  const unit = max(exponent + (single ? 40 : 11), single ? -149 : -1074), drop = unit - exponent;
+  let units: u64 = 0;
+  if (drop < 64) {
+    const half = w >> <u64>(drop - 1) & 1, rest = (w & (<u64>1 << <u64>(drop - 1)) - 1) != 0 || sticky;
+    units = w >> <u64>drop;
+    units += half & <u64>(rest || (units & 1) != 0);
+  } else if (drop == 64) {
+    units = <u64>((w << 1) != 0 || sticky); // at least half of the least number
+  }
+  let size: f64 = unit > 971 ? Infinity : unit >= -1000 ? <f64>units * powerOfTwo(unit) : <f64>units * powerOfTwo(unit + 100) * powerOfTwo(-100);
+  if (single) size = <f64><f32>size;
+  return negative ? -size : size;
+}
+
+// The sum rounded to nearest, once. An exact zero is +0.
+export function round(single: bool): f64 {
+  if (load<i32>(frame + SPECIAL) != 0) return special();
+  normalize();
+  const negative = isNegative();
+  if (negative) negate();
+  const found = lead();
+  if (negative) negate();
+  return found ? roundWord(negative, upper, lower != 0 || below, last + 64, single) : 0;
+}
+
+// The sum divided by d, not zero, rounded to nearest, once: a long division of the leading 128 bits by the significand,
+// 64 bits of quotient. What is below the 128 bits is less than one in the remainder's last place and moves no bit of them.
+export function quotient(d: f64, single: bool): f64 {
+  if (load<i32>(frame + SPECIAL) != 0) return special() / d;
+  if (!(d - d == 0)) return d != d ? NaN : 0;
+  normalize();
+  const negative = isNegative();
+  if (negative) negate();
+  const found = lead();
+  let exponent = last;
+  if (negative) negate();
+  if (!found) return 0;
+  const m = <u64>significandOf(d), shift = clz(m), divisor = m << shift;
+  let r = upper, w = lower, q: u64 = 0, sticky = below;
+  exponent -= exponentOf(d) - <i32>shift;
+  if (r >= divisor) { // either way the quotient is at least 2^63 and below 2^64
+    sticky = sticky || (w & 1) != 0;
+    w = w >> 1 | r << 63;
+    r >>= 1;
+    ++exponent;
+  }
+  for (let i = 0; i < 64; ++i) {
+    const carry = r >> 63;
+    r = r << 1 | w >> 63;
+    w <<= 1;
+    q <<= 1;
+    if (carry != 0 || r >= divisor) { r -= divisor; q |= 1; }
+  }
+  return roundWord(negative != (d < 0), q, r != 0 || sticky, exponent, single);
 }

@@ -1,0 +1,107 @@
+import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../checks.ts";
+import { ShapeError, SingularError, ValueError } from "../errors.ts";
+import { store } from "../exact/store.ts";
+import { checkMatrix, entries } from "../matrix.ts";
+import type { Matrix, Real } from "../types.ts";
+import { exgemv } from "./gemv.ts";
+import type { Routine } from "./steps.ts";
+import { extrsv } from "./trsv.ts";
+import type { BatchLU, RefineOptions } from "./types.ts";
+import { copyOf, newIntegers, newVector } from "./vectors.ts";
+
+/** What exlu computes: L and U, the pivots, and for a square A its copy, which solve refines with. */
+export interface Factors<V extends Real> {
+  readonly lu: Matrix<V>;
+  readonly pivots: Int32Array;
+  readonly copy: Matrix<V> | undefined;
+}
+
+/** P A = L U with partial pivoting. */
+export function* exlu<V extends Real>(A: Matrix<V>): Routine<Factors<V>> {
+  checkMatrix("exlu", "A", A);
+  const copy = rowByRow("exlu", A);
+  const { data, rows, cols } = copy;
+  checkFinite("exlu", data, rows, cols, () => "A");
+  const lu = { ...copy, data: copyOf("exlu", data) };
+  const pivots = newIntegers("exlu", Math.min(rows, cols));
+  if (data.length > 0) {
+    const info = new Int32Array(1);
+    const overflowed = (yield (kernels) => kernels.lu(lu.data, rows, cols, 1, pivots, info)) as number;
+    checkOverflow("exlu", overflowed, rows, cols, () => "A");
+    const column = (info[0] as number) - 1;
+    if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
+  }
+  return { lu, pivots, copy: rows === cols ? copy : undefined };
+}
+
+/** The same for many matrices of order n, one after another, each row by row. */
+export function* exluBatch<V extends Real>(data: V, n: number, count: number): Routine<BatchLU<V>> {
+  checkVector("exluBatch", "data", data);
+  checkCount("exluBatch", "n", n, 0);
+  checkCount("exluBatch", "count", count, 0);
+  checkSize("exluBatch", "data", data, count * n * n, `${count} matrices of order ${n}`);
+  const name = (k: number) => `matrix ${k}`;
+  checkFinite("exluBatch", data, n, n, name);
+  const lu = copyOf("exluBatch", data);
+  const pivots = newIntegers("exluBatch", count * n);
+  const info = newIntegers("exluBatch", count);
+  if (lu.length > 0) {
+    const overflowed = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as number;
+    checkOverflow("exluBatch", overflowed, n, n, name);
+  }
+  return { lu, pivots, info };
+}
+
+/** The solution of A x = b from the factors of A. */
+export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, options: RefineOptions = {}): Routine<V> {
+  const { lu, copy } = factors;
+  if (copy === undefined) throw new ShapeError(`LU.solve: the matrix is ${lu.rows} by ${lu.cols}, expected a square one`);
+  checkVectorOf("LU.solve", "b", b, checkVector("LU.solve", "lu.data", lu.data), "A");
+  checkSize("LU.solve", "b", b, lu.rows, "the order of A");
+  checkOptions("LU.solve", options, ["refine"]);
+  const { refine = 0 } = options;
+  checkCount("LU.solve", "refine", refine, 0);
+
+  const right = copyOf("LU.solve", b); // the caller may change b between two steps
+  const x = yield* substitute(factors, copyOf("LU.solve", b));
+  for (let step = 0; step < refine && x.every(Number.isFinite); step++) {
+    const r = yield* exgemv(-1, copy, x, 1, copyOf("LU.solve", right));
+    correct(x, yield* substitute(factors, r));
+  }
+  return x;
+}
+
+// Row swaps, which change b, then L, then U.
+function* substitute<V extends Real>({ lu, pivots }: Factors<V>, b: V): Routine<V> {
+  for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
+  return yield* extrsv(lu, yield* extrsv(lu, b, { unit: true }), { uplo: "upper" });
+}
+
+// x := RN(x + d). A sum of two binary32 numbers in binary64 may be rounded again: 53 >= 2 * 24 + 2 bits make that
+// harmless. Both may have underflowed to -0, and an exact zero is +0.
+function correct(x: Real, d: Real): void {
+  for (let i = 0; i < x.length; i++) store(x, i, (x[i] as number) + (d[i] as number) + 0);
+}
+
+function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
+  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  const copy = newVector(routine, A.data, rows * cols);
+  if (copy.length > 0)
+    for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
+  return { data: copy, rows, cols, order: "row", ld: cols, offset: 0 };
+}
+
+function checkFinite(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): void {
+  const index = data.findIndex((v) => !Number.isFinite(v));
+  if (index >= 0) throw entryError(routine, index, rows, cols, name, `is ${data[index]}, expected a finite number`);
+}
+
+function checkOverflow(routine: string, index: number, rows: number, cols: number, name: (matrix: number) => string): void {
+  if (index >= 0) throw entryError(routine, index, rows, cols, (k) => `the factors of ${name(k)}`, "overflows, expected a finite number");
+}
+
+function entryError(routine: string, index: number, rows: number, cols: number, name: (k: number) => string, what: string): ValueError {
+  const row = Math.floor(index / cols);
+  const [k, i, j] = [Math.floor(row / rows), row % rows, index % cols];
+  return new ValueError(`${routine}: entry (${i}, ${j}) of ${name(k)} ${what}`, i, j);
+}

@@ -1,0 +1,38 @@
+import type { Kernels } from "../engines/kernels.ts";
+import type { Matrix, Real, TriangularOptions } from "../types.ts";
+import { exgemm } from "./gemm.ts";
+import { exgemv } from "./gemv.ts";
+import { level1 } from "./level1.ts";
+import { exlu, exluBatch, solveFactored } from "./lu.ts";
+import { type AsyncKernels, type Routine, runAsync, runSync } from "./steps.ts";
+import { extrsv } from "./trsv.ts";
+import type { AsyncMethods, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
+
+/** All routines on a synchronous engine. */
+export function routines(kernels: () => Kernels): Routines<Float64Array> & Routines<Float32Array> {
+  return { ...level1(kernels), ...(dense((routine) => runSync(routine, kernels)) as Dense<Float64Array> & Dense<Float32Array>) };
+}
+
+/** The matrix routines on an asynchronous engine: what is wrong with the arguments rejects the promise. */
+export function asyncRoutines(kernels: () => AsyncKernels): AsyncMethods<Dense<Float64Array>> & AsyncMethods<Dense<Float32Array>> {
+  return dense((routine) => runAsync(routine, kernels)) as AsyncMethods<Dense<Float64Array>> & AsyncMethods<Dense<Float32Array>>;
+}
+
+// The methods are the same for both: what `run` makes of a routine, its result or a promise of it, is what they return.
+function dense(run: (routine: Routine<unknown>) => unknown): { readonly [K in keyof Dense<Real>]: (...args: never[]) => unknown } {
+  return {
+    exgemv: (alpha: number, A: Matrix<Real>, x: Real, beta: number, y: Real, options?: MatrixVectorOptions) =>
+      run(exgemv(alpha, A, x, beta, y, options)),
+    exgemm: (alpha: number, A: Matrix<Real>, B: Matrix<Real>, beta: number, C: Matrix<Real>, options?: MatrixProductOptions) =>
+      run(exgemm(alpha, A, B, beta, C, options)),
+    extrsv: (T: Matrix<Real>, b: Real, options?: TriangularOptions) => run(extrsv(T, b, options)),
+    exlu: (A: Matrix<Real>) => run(withSolve(A)),
+    exluBatch: (data: Real, n: number, count: number) => run(exluBatch(data, n, count)),
+  };
+
+  function* withSolve(A: Matrix<Real>): Routine<unknown> {
+    const factors = yield* exlu(A);
+    const { lu, pivots } = factors;
+    return { lu, pivots, solve: (b: Real, options?: RefineOptions) => run(solveFactored(factors, b, options)) };
+  }
+}

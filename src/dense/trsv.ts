@@ -1,0 +1,49 @@
+import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
+import type { Entries } from "../engines/kernels.ts";
+import { ShapeError, SingularError } from "../errors.ts";
+import { checkMatrix, entries } from "../matrix.ts";
+import type { Matrix, Real, TriangularOptions } from "../types.ts";
+import type { Routine } from "./steps.ts";
+import { newVector } from "./vectors.ts";
+
+// Unknowns in a block unless the caller says otherwise.
+const BLOCK_SIZE = 64;
+
+/** The solution of T x = b, or of the transposed system, by substitution. */
+export function* extrsv<V extends Real>(T: Matrix<V>, b: V, options: TriangularOptions = {}): Routine<V> {
+  const format = checkMatrix("extrsv", "T", T);
+  if (T.rows !== T.cols) throw new ShapeError(`extrsv: T is ${T.rows} by ${T.cols}, expected a square matrix`);
+  checkVectorOf("extrsv", "b", b, format, "T");
+  checkSize("extrsv", "b", b, T.rows, "the order of T");
+  checkOptions("extrsv", options, ["uplo", "trans", "unit", "rounding", "refine", "refineBlocks", "blockSize"]);
+  const {
+    uplo = "lower",
+    trans = false,
+    unit = false,
+    rounding = "single",
+    refine = 0,
+    refineBlocks = 0,
+    blockSize = BLOCK_SIZE,
+  } = options;
+  checkWord("extrsv", "uplo", uplo, ["lower", "upper"]);
+  checkFlag("extrsv", "trans", trans);
+  checkFlag("extrsv", "unit", unit);
+  checkWord("extrsv", "rounding", rounding, ["single", "paper", "corrected"]);
+  checkCount("extrsv", "refine", refine, 0);
+  checkCount("extrsv", "refineBlocks", refineBlocks, 0);
+  checkCount("extrsv", "blockSize", blockSize, 1);
+  const triangle = entries(T, trans);
+  if (!unit) checkDiagonal(triangle);
+
+  const x = newVector("extrsv", b, b.length);
+  // A block is no longer than the system, which changes no bit: engines can make room for one.
+  const how = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: Math.min(blockSize, b.length) };
+  if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, how);
+  return x;
+}
+
+function checkDiagonal({ data, offset, rows, rowStep, colStep }: Entries): void {
+  for (let i = 0; i < rows; i++)
+    if (data[offset + i * (rowStep + colStep)] === 0)
+      throw new SingularError(`extrsv: entry (${i}, ${i}) of T is 0, expected a diagonal without zeros`, i);
+}

@@ -1,0 +1,104 @@
+// The certificate, twin of exact/enclosure.ts for rounding to nearest: if every number of an enclosure rounds to the same
+// result, that is the result; NaN where it is not proved.
+import { BOUND, GRID, HIGH, LOW } from "./layout";
+import { U, productExcess, splat } from "./simd";
+
+// How an entry is made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), or equation (3) of the
+// triangular paper.
+export const ROUND: i32 = 0;
+export const SINGLE: i32 = 1;
+export const PAPER: i32 = 2;
+export const CORRECTED: i32 = 3;
+
+@inline const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
+@inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
+// A bound is itself a sum of many rounded numbers: see exact/enclosure.ts.
+@inline const MORE: f64 = 1.00000095367431640625; // 1 + 2^-20
+@inline const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
+@inline const TINY: f64 = 8.095e-320; // 2^-1060 and a little: what a few underflowing products may lose
+
+@inline function nextUp(x: f64): f64 { return x == 0 ? f64.MIN_VALUE : reinterpret<f64>(reinterpret<i64>(x) + (x > 0 ? 1 : -1)); }
+
+// The number that all within bound of high + low round to.
+export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
+  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z), size = abs(h);
+  if (bound == 0 && size - size == 0) {
+    if (h == 0 && l == 0) return 0;
+    if (!single) return h;
+    if (l == 0) return <f64><f32>h;
+  }
+  if (!(size > SMALL && size < LARGE)) return NaN;
+  const m = (abs(l) + bound * MORE) * LITTLE_MORE;
+  if (!single) return h + m == h && h - m == h ? h : NaN;
+  const under = <f32>-nextUp(-(h - m)), over = <f32>nextUp(h + m);
+  return under == over && under != 0 ? <f64>under : NaN;
+}
+
+// The same for the quotient by d. With q = RN(h / d) the remainder h - q d is a double, and
+//   (h + l + e) / d = q + (h - q d + l + e) / d:
+// the sum of remainder and l rounds once, the division once.
+export function certifiedQuotient(high: f64, low: f64, bound: f64, d: f64, single: bool): f64 {
+  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z);
+  if (bound == 0 && l == 0) {
+    if (h == 0) return d == d ? 0 : NaN;
+    if (!single && h - h == 0 && d - d == 0) return h / d;
+  }
+  if (!(abs(h) > SMALL && abs(h) < LARGE)) return NaN;
+  const q = h / d, rest = (h - q * d + excess(q, d)) + l, correction = rest / d;
+  const error = (bound * MORE + 2 * U * abs(rest)) / abs(d) * LITTLE_MORE + 2 * U * abs(correction) + (rest == 0 && bound == 0 ? 0 : TINY);
+  return certified(q, correction, error, single);
+}
+
+// RN(x y) - x y.
+export function excess(x: f64, y: f64): f64 {
+  return f64x2.extract_lane(productExcess(splat(x), splat(y), splat(x * y)), 0);
+}
+
+// The enclosure record becomes that of alpha * itself + beta * y, alpha and beta not zero unless nothing is to be read.
+//   alpha h is a product and its error term, alpha l rounds once; beta y likewise; the sum of the two products has an
+//   error term; the small parts are added with three roundings.
+export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
+  const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
+  const p = alpha * high, a = alpha * low, b = beta * y, s = p + b, z = s - p;
+  const ep = excess(alpha, high), eb = excess(beta, y), es = (p - (s - z)) + (b - z);
+  const rest = ((es - ep) - eb) + a;
+  f64.store(record, s, HIGH);
+  f64.store(record, rest, LOW);
+  f64.store(record, abs(alpha) * bound * MORE + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
+}
+
+// Start an enclosure record at an exact number.
+export function startRecord(record: usize, x: f64): void {
+  f64.store(record, x, HIGH);
+  f64.store(record, 0, LOW);
+  f64.store(record, 0, BOUND);
+  f64.store(record, 0, GRID);
+}
+
+// IEEE division, but for the sign of an exact zero.
+export function divide(s: f64, d: f64, single: bool): f64 {
+  const q = single ? <f64>(<f32>s / <f32>d) : s / d;
+  return q == 0 && (s == 0 || d - d != 0) ? 0 : q;
+}
+
+// The entry made from the sum in a record, or NaN.
+export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): f64 {
+  const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
+  if (kind == SINGLE) return certifiedQuotient(high, low, bound, d, single);
+  const s = certified(high, low, bound, single);
+  if (kind == ROUND) return s;
+  const q = divide(s, d, single);
+  if (kind == PAPER) return q;
+  // s is known, and so is an interval for what it leaves: divided and added, both ends must agree.
+  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z), rest = (h - s) + l;
+  const m = (bound * MORE + 2 * U * abs(rest)) * LITTLE_MORE + (bound == 0 && rest == 0 ? 0 : TINY);
+  const under = correct(q, (rest - m) / d, single), over = correct(q, (rest + m) / d, single);
+  return under == over && under != 0 ? under : NaN;
+}
+@inline function correct(q: f64, r: f64, single: bool): f64 { return single ? <f64>(<f32>q + <f32>r) : q + r; }
+
+// Store a result; a NaN in an array is always the same one.
+@inline export function put<T>(p: usize, v: f64): void {
+  if (sizeof<T>() == 8) i64.store(p, v == v ? reinterpret<i64>(v) : 0x7ff8000000000000);
+  else i32.store(p, v == v ? reinterpret<i32>(<f32>v) : 0x7fc00000);
+}

@@ -1,0 +1,134 @@
+// C := alpha A B + beta C, in tiles of C: strip() on a block of A's rows and packed columns of B. The grid of an entry is
+// known beforehand, from the largest of its row of A and the sum of its column of B in magnitude, so no sum is checked.
+import { ROUND, certified, combine, put } from "./certificate";
+import { frame } from "./frame";
+import { setRecord } from "./gemv";
+import { BOUND, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, SCRATCH_X, SCRATCH_Y } from "./layout";
+import { binade, powerOfTwo } from "./range";
+import { setScalars, setTerms, settle } from "./settle";
+import { one } from "./simd";
+import { REST, Unchecked, restBound, strip } from "./strip";
+import { addressAt, barrier, i32At, take } from "./team";
+
+// Rows and columns of a tile, and products at a time. The packed parts of A and B are 256 KiB each, and so are the sums.
+@inline const TALL: i32 = 128;
+@inline const WIDE: i32 = 128;
+@inline const DEEP: i32 = 256;
+@inline const SUMS: i32 = 128;
+@inline function packedA(): usize { return frame + SCRATCH_X; }
+@inline function packedB(): usize { return frame + SCRATCH_X + TALL * DEEP * 8; }
+@inline function sums(): usize { return frame + SCRATCH_Y; }
+
+// Exponents of rows of A and columns of B behind one another, 4 bytes each; this one makes any grid NaN.
+@inline const FAR: i32 = 100000;
+function exponentOf(size: f64): i32 { return size < 1e290 ? binade(size) : FAR; }
+
+// Of `count` lines of n entries: the exponents of the largest magnitudes, or of the sums of magnitudes. The inner loop runs
+// along the memory.
+function measure<T>(p: usize, line: usize, step: usize, count: i32, n: i32, sum: bool, to: usize): void {
+  const sizes = frame + SCRATCH_Y;
+  memory.fill(sizes, 0, <usize>count << 3);
+  const along = step == sizeof<T>(), outer = along ? count : n, inner = along ? n : count;
+  const outerStep = along ? line : step, innerStep = along ? step : line;
+  for (let i = 0; i < outer; ++i, p += outerStep) {
+    let q = p;
+    for (let k = 0; k < inner; ++k, q += innerStep) {
+      const at = sizes + (<usize>(along ? i : k) << 3), size = abs(one<T>(q));
+      f64.store(at, sum ? f64.load(at) + size : max(f64.load(at), size));
+    }
+  }
+  for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * 1.00000095367431640625));
+}
+
+// A rows by cols block as binary64, cols to a line, in `group` columns a line (zeros where there are none).
+function pack<T>(p: usize, rowStep: usize, colStep: usize, rows: i32, cols: i32, width: i32, to: usize): void {
+  if (colStep == sizeof<T>()) {
+    for (let i = 0; i < rows; ++i, p += rowStep) {
+      let q = p;
+      for (let k = 0; k < width; ++k, q += colStep, to += 8) f64.store(to, k < cols ? one<T>(q) : 0);
+    }
+  } else {
+    for (let k = 0; k < width; ++k, p += colStep, to += 8) {
+      let q = p, t = to;
+      for (let i = 0; i < rows; ++i, q += rowStep, t += <usize>width << 3) f64.store(t, k < cols ? one<T>(q) : 0);
+    }
+  }
+}
+
+function gridOf(row: i32, column: i32): f64 {
+  const k = row + column + 2;
+  return k > 960 ? NaN : 1.5 * powerOfTwo(max(k, -900));
+}
+
+// The tile with rows from i0 and columns from j0 on.
+function tile<T>(job: usize, i0: i32, j0: i32): void {
+  const M = i32At(job, JOB_M), N = i32At(job, JOB_N), K = i32At(job, JOB_K);
+  const A = addressAt(job, JOB_A), aRow = addressAt(job, JOB_A_ROW), aCol = addressAt(job, JOB_A_COL);
+  const B = addressAt(job, JOB_B), bRow = addressAt(job, JOB_B_ROW), bCol = addressAt(job, JOB_B_COL);
+  const rowExponents = addressAt(job, JOB_WORK), colExponents = rowExponents + (<usize>M << 2);
+  const rows = min(TALL, M - i0), cols = min(WIDE, N - j0), groups = (cols + 7) >> 3;
+  const direct = sizeof<T>() == 8 && aCol == 8; // rows of A can be read where they are
+  for (let i = 0; i < rows; ++i) {
+    const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
+    for (let j = 0; j < groups << 3; ++j) {
+      const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
+      f64.store(p, j < cols ? gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2))) : 1.5);
+      f64.store(p, 0, REST);
+    }
+  }
+  for (let k = 0; k < K; k += DEEP) {
+    const deep = min(DEEP, K - k);
+    let a = A + <usize>i0 * aRow + <usize>k * aCol, line = aRow;
+    if (!direct) {
+      pack<T>(a, aRow, aCol, rows, deep, deep, packedA());
+      a = packedA();
+      line = <usize>deep << 3;
+    }
+    for (let g = 0; g < groups; ++g) {
+      const j = j0 + 8 * g;
+      pack<T>(B + <usize>k * bRow + <usize>j * bCol, bRow, bCol, deep, min(8, N - j), 8, packedB());
+      for (let i = 0, p = a; i < rows; ++i, p += line) strip<f64, Unchecked>(p, 8, packedB(), 64, deep, sums() + <usize>((g * TALL + i) * SUMS));
+    }
+  }
+  const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1);
+  for (let i = 0; i < rows; ++i) {
+    const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
+    let to = addressAt(job, JOB_C) + <usize>(i0 + i) * addressAt(job, JOB_C_ROW) + <usize>j0 * addressAt(job, JOB_C_COL);
+    for (let j = 0; j < cols; ++j, to += addressAt(job, JOB_C_COL)) {
+      const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
+      const G = gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2)));
+      let v: f64;
+      if (plain) {
+        v = certified(G - f64.load(p), -f64.load(p, REST), restBound(G, steps), sizeof<T>() == 4);
+      } else {
+        setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
+        combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
+        v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), sizeof<T>() == 4);
+      }
+      if (v != v) {
+        setTerms(A + <usize>(i0 + i) * aRow, aCol, B + <usize>(j0 + j) * bCol, bRow, K);
+        setScalars(alpha, beta, beta == 0 ? 0 : one<T>(to), 0);
+        v = settle<T>(ROUND, 1, sizeof<T>() == 4);
+      }
+      put<T>(to, v);
+    }
+  }
+}
+
+export function gemm<T>(job: usize): void {
+  const M = i32At(job, JOB_M), N = i32At(job, JOB_N), K = i32At(job, JOB_K), work = addressAt(job, JOB_WORK);
+  const across = (N + WIDE - 1) / WIDE, down = (M + TALL - 1) / TALL;
+  while (true) {
+    const k = take(job, 1);
+    if (k >= down + across) break;
+    const at = k < down ? k * TALL : (k - down) * WIDE;
+    if (k < down) measure<T>(addressAt(job, JOB_A) + <usize>at * addressAt(job, JOB_A_ROW), addressAt(job, JOB_A_ROW), addressAt(job, JOB_A_COL), min(TALL, M - at), K, false, work + (<usize>at << 2));
+    else measure<T>(addressAt(job, JOB_B) + <usize>at * addressAt(job, JOB_B_COL), addressAt(job, JOB_B_COL), addressAt(job, JOB_B_ROW), min(WIDE, N - at), K, true, work + (<usize>(M + at) << 2));
+  }
+  barrier(job, 0);
+  while (true) {
+    const k = take(job, 1);
+    if (k >= down * across) break;
+    tile<T>(job, k / across * TALL, k % across * WIDE);
+  }
+}

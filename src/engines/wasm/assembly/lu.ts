@@ -1,0 +1,256 @@
+// P A = L U with partial pivoting, the bits of the unblocked left-looking algorithm: every entry is one sum, rounded
+// once, so the order of work is free. Left-looking by blocks of columns: for a block, U above the diagonal (each group
+// of eight columns for itself, rows in blocks), then all products for the rows below, then the panel, in which every
+// pivot step is a rank-one update. Nearly all of the work is strip() on packed rows of U.
+//
+// Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which is kept: when
+// that and the largest |a_ij| outgrow half the binade, the column moves to a coarser grid.
+import { ROUND, certified } from "./certificate";
+import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE } from "./layout";
+import { binade, log2Up, powerOfTwo } from "./range";
+import { setScalars, setTerms, settle } from "./settle";
+import { REST, Unchecked, restBound, strip } from "./strip";
+import { addressAt, barrier, i32At, take } from "./team";
+
+@inline const WIDTH: i32 = 32; // columns in a block
+@inline const GROUPS: i32 = WIDTH / 8;
+@inline const TALL: i32 = 32; // rows in a block above the diagonal
+@inline const DEEP: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the first cache
+@inline const ROWS: i32 = 32; // rows that a worker takes at a time
+@inline const SUMS: i32 = 128; // s and c of eight columns
+
+// The matrix at hand, m by n, in place and row by row, and the workspace: the sums of a block of columns, packed U, what is
+// known of each column (its grid, the sum of magnitudes, how often it moved), whether a row of L has an entry yet, one row of U.
+let W: usize = 0, m: i32 = 0, n: i32 = 0, single: bool = false;
+let sums: usize = 0, packed: usize = 0, columns: usize = 0, flags: usize = 0, current: usize = 0;
+let job: usize = 0;
+
+@inline function at(i: i32, j: i32): usize { return W + ((<usize>i * <usize>n + <usize>j) << 3); }
+@inline function sumsOf(i: i32, group: i32): usize { return sums + (<usize>i * GROUPS + group) * SUMS; }
+@inline function packedAt(group: i32, k: i32): usize { return packed + (<usize>(group * min(m, n) + k) << 6); }
+@inline function gridAt(lane: i32): usize { return columns + (lane << 5); }
+@inline function sizeAt(lane: i32): usize { return columns + (lane << 5) + 8; }
+@inline function movesAt(lane: i32): usize { return columns + (lane << 5) + 16; }
+
+// Bytes of workspace for a matrix.
+export function luWork(rows: i32, cols: i32): usize {
+  return <usize>rows * (GROUPS * SUMS) + <usize>min(rows, cols) * (GROUPS * 64) + WIDTH * 32 + ((<usize>rows + 7) & ~7) + WIDTH * 8;
+}
+
+function open(theJob: usize, data: usize, work: usize): void {
+  job = theJob; W = data; m = i32At(job, JOB_M); n = i32At(job, JOB_N); single = i32At(job, JOB_SINGLE) != 0;
+  sums = work;
+  packed = sums + <usize>m * (GROUPS * SUMS);
+  columns = packed + <usize>min(m, n) * (GROUPS * 64);
+  flags = columns + WIDTH * 32;
+  current = flags + ((<usize>m + 7) & ~7);
+}
+
+// Entry (i, j), lane of the block, from its sum over the first N products; settled from scratch where that is open.
+function entry(i: i32, j: i32, lane: i32, N: i32): f64 {
+  const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), G = f64.load(gridAt(lane));
+  let v = certified(f64.load(p) - G, f64.load(p, REST), restBound(G, <f64>(N + 2) + f64.load(movesAt(lane))), single);
+  if (v != v) {
+    const a = f64.load(at(i, j));
+    if (N == 0 || load<u8>(flags + i) == 0) return a == 0 ? 0 : a; // no product but zeros
+    setTerms(at(i, 0), 8, packedAt(lane >> 3, 0) + ((lane & 7) << 3), 64, N);
+    setScalars(-1, 1, a, 0);
+    v = settle<f64>(ROUND, 1, single);
+  }
+  if (!(v - v == 0)) fail(<i32>((at(i, j) - addressAt(job, JOB_A)) >> 3));
+  return v;
+}
+
+// Note an entry that overflowed. Of several the first in the order of the unblocked algorithm, column by column, stays.
+function fail(index: i32): void {
+  while (true) {
+    const old = atomic.load<i32>(job + JOB_FAILED);
+    if (old != 0 && !comesBefore(index, old - 1)) return;
+    if (atomic.cmpxchg<i32>(job + JOB_FAILED, old, index + 1) == old) return;
+  }
+}
+function comesBefore(a: i32, b: i32): bool {
+  const size = m * n;
+  return a / size != b / size ? a < b : a % n != b % n ? a % n < b % n : a < b;
+}
+// Whether an entry of this column of the matrix has overflowed.
+function hasFailed(j: i32): bool {
+  const index = i32At(job, JOB_FAILED) - 1, first = <i32>((W - addressAt(job, JOB_A)) >> 3);
+  return index >= first && index < first + m * n && (index - first) % n == j;
+}
+
+// Put the grids of a group of columns where all sums fit, by the largest entry and so many products.
+function placeColumns(first: i32, group: i32): void {
+  for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
+    const j = first + lane;
+    let largest: f64 = 0;
+    if (j < n) for (let i = 0; i < m; ++i) largest = max(largest, abs(f64.load(at(i, j))));
+    f64.store(sizeAt(lane), largest);
+    f64.store(movesAt(lane), 0);
+    const k = binade(largest) + log2Up(min(m, n)) + 2;
+    f64.store(gridAt(lane), k > 980 ? NaN : 1.5 * powerOfTwo(max(k, -900)));
+  }
+}
+
+// One more product of each row with u: the sum of magnitudes grows. False once it no longer fits the grid. (A grid that is
+// not a number has no sums that could stray.)
+@inline function fits(lane: i32, u: f64): bool {
+  const size = f64.load(sizeAt(lane)) + abs(u);
+  f64.store(sizeAt(lane), size);
+  return !(size > f64.load(gridAt(lane)) * 0.25);
+}
+// The sums of rows [from, to) go to a coarser grid.
+function coarsen(lane: i32, from: i32, to: i32): void {
+  const old = f64.load(gridAt(lane)), k = binade(f64.load(sizeAt(lane))) + 12, G = k > 980 ? NaN : 1.5 * powerOfTwo(k);
+  f64.store(gridAt(lane), G);
+  f64.store(movesAt(lane), f64.load(movesAt(lane)) + 1);
+  for (let i = from; i < to; ++i) {
+    const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), d = f64.load(p) - old, t = G + d;
+    f64.store(p, f64.load(p, REST) + (d - (t - G)), REST);
+    f64.store(p, t);
+  }
+}
+
+// Start the sums of a group at the entries of row i.
+function start(i: i32, first: i32, group: i32): void {
+  for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
+    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(gridAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0, t = G + a;
+    f64.store(p, t);
+    f64.store(p, a - (t - G), REST);
+  }
+}
+
+// Subtract the products with rows [k, k + count) of U from the sums of rows [from, to).
+function update(group: i32, from: i32, to: i32, k: i32, count: i32): void {
+  for (; count > 0; k += DEEP, count -= DEEP) {
+    const deep = min(DEEP, count), pb = packedAt(group, k);
+    for (let i = from; i < to; ++i) strip<f64, Unchecked>(at(i, k), 8, pb, 64, deep, sumsOf(i, group));
+  }
+}
+
+// Rows of U above the diagonal block, for one group of columns.
+function above(first: i32, group: i32): void {
+  const end = min(first, m);
+  placeColumns(first, group);
+  for (let top = 0; top < end; top += TALL) {
+    const bottom = min(top + TALL, end);
+    for (let i = top; i < bottom; ++i) start(i, first, group);
+    update(group, top, bottom, 0, top);
+    for (let i = top; i < bottom; ++i) {
+      update(group, i, i + 1, top, i - top);
+      finishRow(i, first, 8 * group, 8 * group + 8, bottom);
+    }
+  }
+}
+
+// Row i of U in these lanes: entries, packed; columns that outgrow their grid move for the rows up to `end`.
+function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
+  for (; lane < lanes; ++lane) {
+    let u: f64 = 0;
+    if (first + lane < n) {
+      u = entry(i, first + lane, lane, i);
+      f64.store(at(i, first + lane), u);
+    }
+    f64.store(packedAt(lane >> 3, i) + ((lane & 7) << 3), u);
+    if (!fits(lane, u)) coarsen(lane, i + 1, end);
+  }
+}
+
+function swapRows(i: i32, k: i32): void {
+  for (let p = at(i, 0), q = at(k, 0), end = at(i, 0) + (<usize>n << 3); p < end; p += 8, q += 8) {
+    const t = i64.load(p);
+    i64.store(p, i64.load(q));
+    i64.store(q, t);
+  }
+  for (let p = sumsOf(i, 0), q = sumsOf(k, 0), end = p + GROUPS * SUMS; p < end; p += 8, q += 8) {
+    const t = i64.load(p);
+    i64.store(p, i64.load(q));
+    i64.store(q, t);
+  }
+  const t = load<u8>(flags + i);
+  store<u8>(flags + i, load<u8>(flags + k));
+  store<u8>(flags + k, t);
+}
+
+// The pivot steps of a block. Returns 0, or 1 + the column of a zero pivot.
+function panel(first: i32, pivots: usize): i32 {
+  const lanes = min(WIDTH, n - first);
+  for (let lane = 0; lane < lanes; ++lane) {
+    const j = first + lane;
+    if (j >= m) return 0;
+    let pivot = j, largest: f64 = -1;
+    for (let i = j; i < m; ++i) {
+      const v = entry(i, j, lane, j);
+      f64.store(at(i, j), v);
+      if (abs(v) > largest) { largest = abs(v); pivot = i; }
+    }
+    if (hasFailed(j)) return 0;
+    i32.store(pivots + (<usize>j << 2), pivot);
+    if (largest == 0) return 1 + j;
+    if (pivot != j) swapRows(j, pivot);
+    const u = f64.load(at(j, j));
+    for (let i = j + 1; i < m; ++i) {
+      const s = f64.load(at(i, j)), l = single ? <f64>(<f32>s / <f32>u) : s / u;
+      f64.store(at(i, j), s == 0 ? 0 : l);
+      if (l != 0) store<u8>(flags + i, 1);
+    }
+    f64.store(packedAt(lane >> 3, j) + ((lane & 7) << 3), u);
+    finishRow(j, first, lane + 1, GROUPS * 8, m);
+    // The columns that are done have a zero here: their lanes go through the update unchanged.
+    for (let k = 0; k < GROUPS * 8; ++k) f64.store(current + (k << 3), k > lane ? f64.load(packedAt(k >> 3, j) + ((k & 7) << 3)) : 0);
+    for (let group = (lane + 1) >> 3; group < GROUPS; ++group) {
+      const pb = current + (group << 6);
+      for (let i = j + 1; i < m; ++i) strip<f64, Unchecked>(at(i, j), 8, pb, 64, 1, sumsOf(i, group));
+    }
+  }
+  return 0;
+}
+
+// One matrix by all workers.
+export function lu(theJob: usize, worker: i32): void {
+  open(theJob, addressAt(theJob, JOB_A), addressAt(theJob, JOB_WORK));
+  if (worker == 0) memory.fill(flags, 0, m);
+  for (let first = 0; first < n; first += WIDTH) {
+    barrier(job, 0);
+    while (true) {
+      const group = take(job, 1);
+      if (group >= GROUPS) break;
+      above(first, group);
+    }
+    barrier(job, first);
+    while (first < m) {
+      const from = take(job, ROWS), to = min(from + ROWS, m);
+      if (from >= m) break;
+      for (let group = 0; group < GROUPS; ++group) {
+        for (let i = from; i < to; ++i) start(i, first, group);
+        update(group, from, to, 0, first);
+      }
+    }
+    barrier(job, 0);
+    if (worker == 0) i32.store(addressAt(job, JOB_INFO), panel(first, addressAt(job, JOB_PIVOTS)));
+    barrier(job, 0);
+    if (i32At(job, JOB_FAILED) != 0 || i32.load(addressAt(job, JOB_INFO)) != 0) return;
+  }
+}
+
+// K matrices, each by one worker.
+export function luBatch(theJob: usize, worker: i32): void {
+  const count = i32At(theJob, JOB_K), work = addressAt(theJob, JOB_WORK) + <usize>worker * addressAt(theJob, JOB_WORK_SIZE);
+  while (true) {
+    const k = take(theJob, 1);
+    if (k >= count || i32At(theJob, JOB_FAILED) != 0) return;
+    open(theJob, addressAt(theJob, JOB_A), work);
+    W += (<usize>k * <usize>m * <usize>n) << 3;
+    memory.fill(flags, 0, m);
+    let info = 0;
+    for (let first = 0; first < n && info == 0; first += WIDTH) {
+      for (let group = 0; group < GROUPS; ++group) {
+        above(first, group);
+        for (let i = first; i < m; ++i) start(i, first, group);
+        update(group, first, m, 0, first);
+      }
+      info = panel(first, addressAt(job, JOB_PIVOTS) + (<usize>k * <usize>min(m, n) << 2));
+    }
+    i32.store(addressAt(job, JOB_INFO) + (<usize>k << 2), info);
+  }
+}

@@ -1,0 +1,42 @@
+// Workers on one job. Alone (in a memory that is not shared) nobody ever waits.
+import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_WORKERS } from "./layout";
+
+@inline export function i32At(job: usize, field: usize): i32 { return i32.load(job + field); }
+@inline export function addressAt(job: usize, field: usize): usize { return load<usize>(job + field); }
+
+// Tries before a waiting worker goes to sleep: some 20 microseconds. With more workers than cores it is sleep that lets
+// the others on.
+@inline const SPINS: i32 = 4000;
+
+// The first of `count` pieces of work that nobody has taken.
+export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job + JOB_NEXT, count); }
+
+// Wait until the counter is no longer `old`; its value then.
+export function waitWhile(counter: usize, old: i32): i32 {
+  for (let i = 0; i < SPINS; ++i) {
+    const now = atomic.load<i32>(counter);
+    if (now != old) return now;
+  }
+  while (true) {
+    const now = atomic.load<i32>(counter);
+    if (now != old) return now;
+    atomic.wait<i32>(counter, old, -1);
+  }
+}
+
+export function announce(counter: usize, value: i32): void {
+  atomic.store<i32>(counter, value);
+  atomic.notify(counter, -1);
+}
+
+// Nobody goes on before all have come here; the last to come sets the count of work taken.
+export function barrier(job: usize, next: i32): void {
+  const phase = atomic.load<i32>(job + JOB_PHASE);
+  if (atomic.add<i32>(job + JOB_ARRIVED, 1) == i32At(job, JOB_WORKERS) - 1) {
+    atomic.store<i32>(job + JOB_ARRIVED, 0);
+    atomic.store<i32>(job + JOB_NEXT, next);
+    announce(job + JOB_PHASE, phase + 1);
+  } else {
+    waitWhile(job + JOB_PHASE, phase);
+  }
+}

@@ -1,0 +1,199 @@
+import type { Entries, Substitution } from "../engines/kernels.ts";
+import type { Format, Real } from "../types.ts";
+import { formatOf, store } from "./store.ts";
+import { Superaccumulator } from "./superaccumulator.ts";
+
+// The dense routines as SPEC.md defines them: every entry is one exact sum and the roundings it names, in the order
+// of the definition. Slow on purpose; what every engine is compared with.
+const sum = new Superaccumulator();
+const scratch = new Superaccumulator();
+
+/** The index in its array of entry (i, j). */
+const index = (A: Entries, i: number, j: number): number => A.offset + i * A.rowStep + j * A.colStep;
+const get = (A: Entries, i: number, j: number): number => A.data[index(A, i, j)] as number;
+const set = (A: Entries, i: number, j: number, v: number): void => store(A.data, index(A, i, j), v);
+
+/** A vector as a matrix of one column. */
+function column(x: Real): Entries {
+  return { data: x, offset: 0, rows: x.length, cols: 1, rowStep: 1, colStep: x.length };
+}
+
+/** y := alpha A x + beta y. */
+export function gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
+  gemm(alpha, A, column(x), beta, column(y));
+}
+
+/** C := alpha A B + beta C. */
+export function gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
+  const format = formatOf(C.data);
+  for (let i = 0; i < C.rows; i++) {
+    for (let j = 0; j < C.cols; j++) {
+      sum.clear();
+      if (alpha !== 0) {
+        for (let k = 0; k < A.cols; k++) addTerm(alpha, get(A, i, k), get(B, k, j));
+        if (Number.isFinite(alpha)) sum.scale(alpha);
+      }
+      if (beta !== 0) sum.addProduct(beta, get(C, i, j));
+      set(C, i, j, sum.round("nearest", format));
+    }
+  }
+}
+
+// a b, which is scaled by a finite alpha later; otherwise alpha a b, where signs and zeros are all that counts.
+function addTerm(alpha: number, a: number, b: number): void {
+  if (Number.isFinite(alpha)) sum.addProduct(a, b);
+  else sum.add(alpha * Math.sign(a) * Math.sign(b));
+}
+
+// A sum divided by d and rounded once, where a zero that is exact has no sign: 0 / d and s / Inf are +0.
+function quotient(s: Superaccumulator, d: number, format: Format): number {
+  const q = s.quotient(d, "nearest", format);
+  return q === 0 && (s.sign() === 0 || !Number.isFinite(d)) ? 0 : q;
+}
+
+// RN(a / d) and RN(a + b).
+const divide = (a: number, d: number, format: Format): number => quotient(scratch.clear().add(a), d, format);
+const add = (a: number, b: number, format: Format): number => scratch.clear().add(a).add(b).round("nearest", format);
+
+/** A triangular system in the order of substitution: T is lower, and an upper one is read from its last row up. */
+interface System {
+  readonly T: Entries;
+  readonly how: Substitution;
+  readonly format: Format;
+}
+
+/** The same entries with the last row and column first. */
+function reversed(A: Entries): Entries {
+  return { ...A, offset: index(A, A.rows - 1, A.cols - 1), rowStep: -A.rowStep, colStep: -A.colStep };
+}
+
+/** x := the solution of T x = b. */
+export function trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
+  const inOrder = (A: Entries): Entries => (how.upper ? reversed(A) : A);
+  const system: System = { T: inOrder(T), how, format: formatOf(x) };
+  const right = inOrder(column(b));
+  const solution = inOrder(column(x));
+  substitute(system, right, solution);
+  refine(system, how.refine, right, solution, 0, T.rows, (r, d) => substitute(system, r, d));
+}
+
+// Block by block, each refined as soon as it is solved.
+function substitute(system: System, b: Entries, x: Entries): void {
+  const { blockSize, refineBlocks } = system.how;
+  for (let from = 0; from < x.rows; from += blockSize) {
+    const to = Math.min(from + blockSize, x.rows);
+    solveRows(system, b, x, from, to, 0);
+    refine(system, refineBlocks, b, x, from, to, (r, d) => solveRows(system, r, d, from, to, from));
+  }
+}
+
+// Unknowns from..to of the system whose first column is `first`.
+function solveRows(system: System, b: Entries, x: Entries, from: number, to: number, first: number): void {
+  for (let k = from; k < to; k++) {
+    subtractProducts(system, b, x, k, first, k);
+    set(x, k, 0, system.how.unit ? solveUnit(system) : solve(system, get(system.T, k, k)));
+  }
+}
+
+// sum := b_k - the products of row k with the unknowns first..end.
+function subtractProducts({ T }: System, b: Entries, x: Entries, k: number, first: number, end: number): void {
+  sum.clear().add(get(b, k, 0));
+  for (let j = first; j < end; j++) sum.addProduct(-get(T, k, j), get(x, j, 0));
+}
+
+// x_k from the exact s, which is in `sum`. Where a term of s is not finite there is nothing to round or correct.
+function solve({ how, format }: System, t: number): number {
+  if (how.rounding === "single" || sum.special() !== undefined) return quotient(sum, t, format);
+  const rounded = sum.round("nearest", format);
+  const q = divide(rounded, t, format);
+  return how.rounding === "paper" ? q : add(q, quotient(sum.add(-rounded), t, format), format);
+}
+
+// The same without a division.
+function solveUnit({ how, format }: System): number {
+  const rounded = sum.round("nearest", format);
+  if (how.rounding !== "corrected" || sum.special() !== undefined) return rounded;
+  return add(rounded, sum.add(-rounded).round("nearest", format), format);
+}
+
+// So many times, while the unknowns from..to are finite: their residual, its solution, and that added.
+function refine(
+  system: System,
+  steps: number,
+  b: Entries,
+  x: Entries,
+  from: number,
+  to: number,
+  solution: (r: Entries, d: Entries) => void,
+): void {
+  for (let step = 0; step < steps && isFiniteIn(x, from, to); step++) {
+    const r = column(x.data.slice());
+    const d = column(x.data.slice());
+    for (let k = from; k < to; k++) set(r, k, 0, residual(system, b, x, k));
+    solution(r, d);
+    for (let k = from; k < to; k++) set(x, k, 0, add(get(x, k, 0), get(d, k, 0), system.format));
+  }
+}
+
+// RN(b_k - sum T_kj x_j).
+function residual(system: System, b: Entries, x: Entries, k: number): number {
+  subtractProducts(system, b, x, k, 0, k);
+  sum.addProduct(system.how.unit ? -1 : -get(system.T, k, k), get(x, k, 0));
+  return sum.round("nearest", system.format);
+}
+
+function isFiniteIn(x: Entries, from: number, to: number): boolean {
+  for (let k = from; k < to; k++) if (!Number.isFinite(get(x, k, 0))) return false;
+  return true;
+}
+
+/** P A = L U in place, for `count` matrices one after another; see the contract of Kernels. */
+export function lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
+  const steps = Math.min(rows, cols);
+  for (let m = 0; m < count; m++) {
+    const A: Entries = { data, offset: m * rows * cols, rows, cols, rowStep: cols, colStep: 1 };
+    const overflow = factor(A, pivots.subarray(m * steps, (m + 1) * steps), info.subarray(m, m + 1));
+    if (overflow >= 0) return overflow;
+  }
+  return -1;
+}
+
+// Column by column, each updated with all columns to its left before its pivot is chosen.
+function factor(A: Entries, pivots: Int32Array, info: Int32Array): number {
+  const format = formatOf(A.data);
+  info[0] = 0;
+  for (let j = 0; j < A.cols; j++) {
+    for (let i = 0; i < A.rows; i++) {
+      sum.clear().add(get(A, i, j));
+      for (let k = 0; k < Math.min(i, j); k++) sum.addProduct(-get(A, i, k), get(A, k, j));
+      set(A, i, j, sum.round("nearest", format));
+      if (!Number.isFinite(get(A, i, j))) return index(A, i, j);
+    }
+    if (j >= pivots.length) continue;
+    const pivot = largestInColumn(A, j);
+    pivots[j] = pivot;
+    swapRows(A, j, pivot);
+    const u = get(A, j, j);
+    if (u === 0) {
+      info[0] = 1 + j;
+      return -1;
+    }
+    for (let i = j + 1; i < A.rows; i++) set(A, i, j, divide(get(A, i, j), u, format));
+  }
+  return -1;
+}
+
+// The first of the rows j and below whose entry in column j is largest.
+function largestInColumn(A: Entries, j: number): number {
+  let pivot = j;
+  for (let i = j + 1; i < A.rows; i++) if (Math.abs(get(A, i, j)) > Math.abs(get(A, pivot, j))) pivot = i;
+  return pivot;
+}
+
+function swapRows(A: Entries, i: number, k: number): void {
+  for (let j = 0; j < A.cols; j++) {
+    const kept = get(A, i, j);
+    set(A, i, j, get(A, k, j));
+    set(A, k, j, kept);
+  }
+}

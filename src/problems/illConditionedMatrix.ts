@@ -1,0 +1,80 @@
+import { checkCount } from "../checks.ts";
+import { exponentOf, Superaccumulator } from "../exact/superaccumulator.ts";
+import { matrix } from "../matrix.ts";
+import type { Matrix } from "../types.ts";
+import { cancel, checkProblem, leastPairs, nonzero, swap, toGrid } from "./illConditionedDot.ts";
+import { Random } from "./random.ts";
+
+const NULL_BITS = 10;
+
+/**
+ * A dense square matrix with about the given condition number ||A|| ||A^-1|| in the infinity norm, from 100 up.
+ * All rows but one are orthogonal, exactly, to a vector v with few bits: random entries beside a stronger diagonal
+ * make a well-conditioned block B, and the last column is chosen so that A v = 0 there. The last row r is random
+ * but for a few entries that bring r v down to a small s, as in illConditionedDot. Then
+ * A^-1 = B^-1, bordered by zeros, plus (v / s) (-w, 1) with w B = r (less its last entry):
+ * s = ||A|| (||w||_1 + 1) / condition gives what was asked for. In the end rows and columns are shuffled.
+ */
+export function illConditionedMatrix(n: number, condition: number, seed: number): Matrix {
+  const bits = checkProblem("illConditionedMatrix", 100, condition, seed);
+  const closing = leastPairs(bits);
+  checkCount("illConditionedMatrix", "n", n, closing + 2);
+
+  const random = new Random(seed);
+  const rows = Array.from({ length: n }, () => new Float64Array(n));
+  const last = rows.pop() as Float64Array;
+  const v = Float64Array.from({ length: n }, (_, j) => (j < n - 1 ? toGrid(nonzero(random), NULL_BITS) : 1));
+  // B v is below 4 n: n entries below 1 and the diagonal, which is at most 2 n more. Its units of 2^-(grid + NULL_BITS)
+  // are then counted by less than 2^53, and a plain sum of products is exact.
+  const grid = 53 - NULL_BITS - 2 - (32 - Math.clz32(n));
+  // The entries beside the diagonal make a matrix of norm about 2 sqrt(n / 3): B stays away from singular.
+  const diagonal = Math.ceil(2 * Math.sqrt(n));
+  for (const [i, row] of rows.entries()) {
+    for (let j = 0; j < n - 1; j++) row[j] = toGrid(random.signed(), grid) + (i === j ? diagonal : 0);
+    row[n - 1] = -row.reduce((sum, entry, j) => sum + entry * (v[j] as number), 0);
+  }
+  for (let j = 0; j < n - closing; j++) last[j] = random.signed();
+  close(rows, last, v, n - closing, condition, diagonal);
+  return shuffled([...rows, last], random);
+}
+
+// Choose the end of the last row. What it must be multiplied with v depends on the norms of A and w, and they depend on
+// the row, weakly: a few rounds settle it.
+function close(rows: Float64Array[], last: Float64Array, v: Float64Array, open: number, condition: number, diagonal: number): void {
+  for (let round = 0; round < 4; round++) {
+    const norm = Math.max(oneNorm(last), ...rows.map(oneNorm));
+    const s = (norm * (oneNorm(leftSolution(rows, last, diagonal)) + 1)) / condition;
+    const sum = new Superaccumulator();
+    for (let j = 0; j < open; j++) sum.addProduct(last[j] as number, v[j] as number);
+    cancel(sum, v, last, open, s, Math.max(0, exponentOf(sum.round()) - exponentOf(s)));
+  }
+}
+
+// w with w B = r, by Jacobi's iteration: a step makes the error about 3.5 times smaller, and one digit is enough.
+function leftSolution(rows: Float64Array[], r: Float64Array, diagonal: number): Float64Array {
+  const n = rows.length;
+  let w = new Float64Array(n);
+  for (let step = 0; step < 8; step++) {
+    const next = r.slice(0, n);
+    for (const [i, row] of rows.entries())
+      for (let j = 0; j < n; j++) next[j] = (next[j] as number) - (w[i] as number) * ((row[j] as number) - (i === j ? diagonal : 0));
+    w = next.map((entry) => entry / diagonal);
+  }
+  return w;
+}
+
+function oneNorm(x: Float64Array): number {
+  return x.reduce((sum, entry) => sum + Math.abs(entry), 0);
+}
+
+function shuffled(rows: Float64Array[], random: Random): Matrix {
+  const n = rows.length;
+  for (let i = n - 1; i > 0; i--) {
+    const [j, k] = [random.below(i + 1), random.below(i + 1)];
+    [rows[i], rows[j]] = [rows[j] as Float64Array, rows[i] as Float64Array];
+    for (const row of rows) swap(row, i, k);
+  }
+  const A = new Float64Array(n * n);
+  for (const [i, row] of rows.entries()) A.set(row, i * n);
+  return matrix(A, n, n);
+}

@@ -1,0 +1,145 @@
+import { checkCount } from "../checks.ts";
+import { powerOfTwo } from "../exact/bits.ts";
+import { roundRational } from "../exact/rounding.ts";
+import { exponentOf, Superaccumulator, significand } from "../exact/superaccumulator.ts";
+import { matrix } from "../matrix.ts";
+import type { Matrix } from "../types.ts";
+import { checkProblem, nonzero, toGrid } from "./illConditionedDot.ts";
+import { Random } from "./random.ts";
+
+// How far the condition may grow from one row to the next. A diagonal entry is that much smaller than the row beside
+// it, and b must still decide x: its last bit is 2^-53 of the row.
+const BITS_A_ROW = 25;
+
+/**
+ * A lower triangular system whose Skeel condition number || |T^-1| |T| |x| || / ||x||, in the max norm and with x the
+ * exact solution, is about the one asked for. Made of integers and powers of two: every JavaScript engine makes the
+ * same problem from a seed. The exact solution is about 1 and has more bits than any format; errors made in
+ * its first elements reach the last ones magnified by the condition.
+ */
+export function illConditionedTriangular(n: number, condition: number, seed: number): { T: Matrix; b: Float64Array<ArrayBuffer> } {
+  const bits = checkSystem("illConditionedTriangular", n, condition, seed);
+  const random = new Random(seed);
+  const wanted = Float64Array.from({ length: n }, () => nonzero(random));
+  const T = growingTriangle(n, condition, bits, [], wanted, random);
+  return { T: matrix(T, n, n), b: rightHandSide(T, wanted, bits) };
+}
+
+/**
+ * The same with a solution that is exactly representable, T x = b to the last bit. T and x have about 50 bits; the first
+ * two columns of T, smaller than the others, are chosen so that the bits of T x that b has no room for are
+ * zero. What is computed on the way needs more than the 106 bits of double-double arithmetic.
+ */
+export function representableTriangular(
+  n: number,
+  condition: number,
+  seed: number,
+): { T: Matrix; b: Float64Array<ArrayBuffer>; x: Float64Array<ArrayBuffer> } {
+  const bits = checkSystem("representableTriangular", n, condition, seed);
+  const random = new Random(seed);
+  const x = Float64Array.from({ length: n }, (_, i) => toGrid(nonzero(random), SOLUTION_BITS));
+  for (let i = 0; i < 2; i++) x[i] = Math.sign(x[i] as number);
+  const T = growingTriangle(n, condition, bits, [2 ** -FIRST_BITS, 2 ** -SOLUTION_BITS], x, random);
+  return { T: matrix(T, n, n), b: exactRightHandSide(T, x), x };
+}
+
+const SOLUTION_BITS = 48;
+const FIRST_BITS = 24;
+
+function checkSystem(routine: string, n: number, condition: number, seed: number): number {
+  const bits = checkProblem(routine, 1, condition, seed);
+  checkCount(routine, "n", n, Math.ceil(bits / BITS_A_ROW) + 2);
+  return bits;
+}
+
+/**
+ * A triangle, row by row: random off the diagonal, in (-1, 1), the first columns multiplied by `scales`,
+ * with diagonal entries that let the condition grow from row to row. With e = |T^-1| |T| |x|, and the signs of the
+ * entries those of a_i s_j off the diagonal and of -a_i s_i on it, |T^-1| is the inverse of the matrix with |T_ii| on the diagonal
+ * and -|T_ij| beside it: nothing cancels, and e follows from |T_ii| e_i = sum_{j<i} |T_ij| (e_j + |x_j|) + |T_ii| |x_i|.
+ * So |T_ii| = sum_{j<i} |T_ij| (e_j + |x_j|) / t_i makes e_i = t_i + |x_i|. For |x| <= 1 and the t below,
+ * e_j + |x_j| <= 6 t_i for all j < i, and |T_ii| <= 6 n.
+ */
+function growingTriangle(
+  n: number,
+  condition: number,
+  bits: number,
+  scales: readonly number[],
+  x: Float64Array,
+  random: Random,
+): Float64Array {
+  const T = new Float64Array(n * n);
+  const e = new Float64Array(n);
+  const signs = x.map(() => random.below(2) * 2 - 1);
+  const largest = x.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
+  for (let i = 0; i < n; i++) {
+    const sign = random.below(2) * 2 - 1;
+    let sum = 0;
+    for (let j = 0; j < i; j++) {
+      const size = Math.abs(random.signed()) * (scales[j] ?? 1);
+      T[i * n + j] = sign * (signs[j] as number) * size;
+      sum += size * ((e[j] as number) + Math.abs(x[j] as number));
+    }
+    const uneven = Math.abs(nonzero(random));
+    const t = i === n - 1 ? condition * largest : powerOfTwo(Math.floor((bits * i) / (n - 1))) * uneven;
+    // A row whose other entries are all zero, the first one among them, has a condition of 1.
+    const diagonal = sum === 0 ? uneven : Math.max(toGrid(sum / t, 53), powerOfTwo(-53));
+    T[i * n + i] = -sign * (signs[i] as number) * diagonal;
+    e[i] = sum / diagonal + Math.abs(x[i] as number);
+  }
+  return T;
+}
+
+/**
+ * b = T x, with the first two columns of T moved until that is so exactly. Beside a diagonal entry of at most 6 n a
+ * row has entries below 1, and |x| <= 1: |T x| < 8 n, so a multiple of 2^-grid fits into 53 bits. What is left of T x is a
+ * multiple of 2^-(53 + SOLUTION_BITS). With |T_i0| < 2^-FIRST_BITS and x_0 = ±1 the first column takes the part down to
+ * 2^-(53 + FIRST_BITS), and with |T_i1| < 2^-SOLUTION_BITS and x_1 = ±1 the second one the rest, neither being rounded. In the second
+ * row, where T_11 is not small, there is no rest: both x are ±1.
+ */
+function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<ArrayBuffer> {
+  const n = x.length;
+  const grid = 50 - (32 - Math.clz32(n));
+  const b = new Float64Array(n);
+  const sum = new Superaccumulator();
+  for (let i = 0; i < n; i++) {
+    sum.clear();
+    for (let j = 0; j <= i; j++) sum.addProduct(T[i * n + j] as number, x[j] as number);
+    b[i] = i === 0 ? sum.round() : toGrid(sum.round(), grid);
+    sum.add(-(b[i] as number));
+    for (const [j, bits] of [53 + FIRST_BITS, 53 + SOLUTION_BITS].entries()) {
+      const excess = toGrid(sum.round(), bits);
+      T[i * n + j] = (T[i * n + j] as number) - excess * (x[j] as number);
+      sum.add(-excess);
+    }
+  }
+  return b;
+}
+
+/**
+ * The b for which the exact solution of T x = b is nearly the wanted one: b_i is T_ii wanted_i + sum_{j<i} T_ij x_j, rounded,
+ * with the exact solution x so far. An error of b_i then moves x_i only; had b been made from the wanted x, it would
+ * reach the last elements magnified by the condition. Fixed point with so many bits that neither does the
+ * error of the x_j kept here.
+ */
+function rightHandSide(T: Float64Array, wanted: Float64Array, bits: number): Float64Array<ArrayBuffer> {
+  const n = wanted.length;
+  const entryBits = 128; // an entry is at least about 2^-BITS_A_ROW, its last bit 2^-52 of it
+  const solutionBits = bits + 128;
+  const b = new Float64Array(n);
+  const x: bigint[] = [];
+  for (let i = 0; i < n; i++) {
+    let sum = 0n;
+    for (let j = 0; j < i; j++) sum += fixed(T[i * n + j] as number, entryBits) * (x[j] as bigint);
+    const diagonal = fixed(T[i * n + i] as number, entryBits);
+    const right = sum + diagonal * fixed(wanted[i] as number, solutionBits);
+    b[i] = roundRational(right, 1n, -entryBits - solutionBits, "nearest", "binary64");
+    x.push((fixed(b[i] as number, entryBits + solutionBits) - sum) / diagonal);
+  }
+  return b;
+}
+
+// v * 2^bits, cut off to an integer.
+function fixed(v: number, bits: number): bigint {
+  return BigInt(significand(v)) << BigInt(exponentOf(v) + bits);
+}
