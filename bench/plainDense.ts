@@ -188,12 +188,10 @@ function factorPanel(panel: usize, rows: usize, cols: usize, pivots: usize): usi
     const diagonal = f64.load(top + j * 8);
     for (let p = top + step; p !== end; p += step) {
       const l = f64.load(p + j * 8) / diagonal;
-      f64.store(p + j * 8, l);
-      // From the pair of columns that holds j + 1 on; what it does to column j of the pair is undone by the store below.
-      const first = (j + 1) & ~1;
       const minus = f64x2.splat(-l);
-      for (let k = first * 8; k !== step; k += 16) v128.store(p + k, multiplyAdd(minus, v128.load(top + k), v128.load(p + k)));
-      if (first === j) f64.store(p + j * 8, l);
+      // From the pair of columns on that holds j + 1. It may hold j too, which gets its value last.
+      for (let k = ((j + 1) & ~1) * 8; k !== step; k += 16) v128.store(p + k, multiplyAdd(minus, v128.load(top + k), v128.load(p + k)));
+      f64.store(p + j * 8, l);
     }
   }
   return 0;

@@ -22,25 +22,29 @@ for (const [name, features] of [
   ["FMA", "simd,relaxed-simd,threads"],
   ["DEKKER", "simd,threads"],
 ]) {
-  modules.push(`export const ${name}: string =\n  "${Buffer.from(await compile(features)).toString("base64")}";\n`);
+  const bytes = await compile(features);
+  const shared = await compile(features, "--sharedMemory");
+  const different = bytes.flatMap((byte, i) => (byte === shared[i] ? [] : [i]));
+  if (bytes.length !== shared.length || different.length !== 1) throw new Error("The modules differ in more than one byte");
+  modules.push(`export const ${name} = {\n  shared: ${different[0]},\n  base64:\n    "${Buffer.from(bytes).toString("base64")}",\n};\n`);
 }
-writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n${modules.join("")}`);
+writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n// \`shared\` is the index of the byte that is 3 in a module for shared memory, and 1 otherwise.\n${modules.join("")}`);
 
 if (!onlyKernels) {
   rmSync("dist", { recursive: true, force: true });
   execFileSync(process.execPath, ["node_modules/typescript/bin/tsc"], { stdio: "inherit" });
 }
 
-async function compile(features) {
+async function compile(features, ...more) {
   let binary;
-  const flags = ["-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--enable", features];
+  const flags = ["-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--maximumMemory", "65536", "--enable", features, ...more];
   const { error, stderr } = await main([`${KERNELS}/index.ts`, ...flags, "--outFile", "kernels.wasm"], {
     writeFile: (_name, contents) => {
       binary = contents;
     },
   });
   if (error) throw new Error(`AssemblyScript: ${error.message}\n${stderr}`);
-  return binary;
+  return Array.from(binary);
 }
 
 /** The latest change below these paths, in milliseconds; -Infinity where there is nothing. */

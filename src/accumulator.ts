@@ -21,8 +21,16 @@ const STATES = ["empty", "finite", "+Inf", "-Inf", "NaN"] as const;
 
 /** An exact running sum: add in any order, merge from anywhere, round once. */
 export class Accumulator {
-  private readonly sum = new Superaccumulator();
+  private sum = new Superaccumulator();
   private empty = true; // no term but -0 so far
+
+  /** @internal What an engine has accumulated. */
+  static of(sum: Superaccumulator, empty: boolean): Accumulator {
+    const accumulator = new Accumulator();
+    accumulator.sum = sum;
+    accumulator.empty = empty;
+    return accumulator;
+  }
 
   /** Add a number, or all numbers of a vector. */
   add(x: number | Real): this {

@@ -1,10 +1,17 @@
 export { Accumulator } from "./accumulator.ts";
 export type { Level1, RoundOptions } from "./dense/level1.ts";
-export type { BatchLU, Dense, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./dense/types.ts";
+export { factorizationError, residualNorm } from "./dense/measures.ts";
+export type { AsyncMethods, BatchLU, Dense, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./dense/types.ts";
+export type { Engine, EngineKind, Resident } from "./engines/engine.ts";
+export { engines, type OpenOptions, open } from "./engines/open.ts";
 export { EngineError, FormatError, HalfulpError, ShapeError, SingularError, ValueError } from "./errors.ts";
 export { matrix, type ViewOptions } from "./matrix.ts";
 export { allocate, free } from "./memory.ts";
 export { illConditionedDot } from "./problems/illConditionedDot.ts";
+export { illConditionedMatrix } from "./problems/illConditionedMatrix.ts";
+export { illConditionedMatrixVector } from "./problems/illConditionedMatrixVector.ts";
+export { illConditionedTriangular, representableTriangular } from "./problems/illConditionedTriangular.ts";
+export { skeelCondition } from "./problems/skeelCondition.ts";
 export type { Format, Matrix, Real, Rounding, TriangularOptions } from "./types.ts";
 
 import { routines } from "./dense/routines.ts";

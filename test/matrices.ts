@@ -134,7 +134,7 @@ export function opposite(random: Random, v: Value, format: Format): number {
 
 /**
  * A triangular system, whose diagonal has no zero: with a solution of few bits, with rows whose quotient is a midpoint
- * or next to one, or of random numbers and diagonals of several sizes.
+ * or next to one, or of random numbers and diagonals of several sizes, some of them infinite.
  */
 export function system(random: Random, n: number, format: Format, upper: boolean): { T: Table; b: Real } {
   const style = random.below(8);
@@ -144,6 +144,7 @@ export function system(random: Random, n: number, format: Format, upper: boolean
   const diagonal = style === 2 ? numbers(random, n, format) : range(n).map(() => random.signed() * 2 ** random.below(style * 2));
   for (let i = 0; i < n; i++) T.values[i * n + i] = (diagonal[i] as number) || 1;
   for (let i = 0; i < n; i++) if (T.values[i * n + i] === 0) T.values[i * n + i] = 1;
+  if (n > 0 && style === 3) T.values[random.below(n) * (n + 1)] = pick(random, [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
   return { T, b: numbers(random, n, format) };
 }
 
@@ -165,7 +166,7 @@ export function representable(random: Random, n: number, format: Format, upper: 
 // and T_k2. That is T_kk times a midpoint of two numbers of the format: a tie, or where the last number is left out or
 // changed, next to one.
 function ties(random: Random, n: number, format: Format, upper: boolean): { T: Table; b: Real } {
-  const digits = format === "binary64" ? 53 : 24;
+  const [digits, tiny] = format === "binary64" ? [53, 2 ** -300] : [24, 2 ** -149];
   const at = (k: number): number => (upper ? n - 1 - k : k);
   const values = vectorOf(format, new Array(n * n).fill(0));
   const b = vectorOf(format, new Array(n).fill(1));
@@ -189,7 +190,7 @@ function ties(random: Random, n: number, format: Format, upper: boolean): { T: T
     put(k, 0, -next());
     put(k, 1, -next());
     const last = next();
-    const written = put(k, 2, pick(random, [-last, -last, 0, last, 2 ** -80, -(2 ** -80)]));
+    const written = put(k, 2, pick(random, [-last, -last, 0, last, 2 ** -80, -(2 ** -80), tiny, -tiny]));
     const s = sum([product(midpoint, value(divisor)), negated(rest), negated(value(last)), negated(value(written))]);
     x[k] = value(nearest(s.n * BigInt(Math.sign(divisor)), BigInt(Math.abs(divisor)), s.e, format));
   }

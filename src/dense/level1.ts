@@ -1,6 +1,6 @@
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
 import type { Kernels } from "../engines/kernels.ts";
-import type { Real, Rounding } from "../types.ts";
+import type { Format, Real, Reduction, Rounding } from "../types.ts";
 import { reduce } from "./reduce.ts";
 
 /** How the result of a reduction is rounded; to nearest unless said otherwise. */
@@ -8,37 +8,52 @@ export interface RoundOptions {
   round?: Rounding | undefined;
 }
 
+/** The reductions for one precision; R is a number, or a promise of one. */
+export interface Reductions<V extends Real, R = number> {
+  exsum(x: V, options?: RoundOptions): R;
+  exasum(x: V, options?: RoundOptions): R;
+  exdot(x: V, y: V, options?: RoundOptions): R;
+  exnrm2(x: V, options?: RoundOptions): R;
+}
+
 /** The vector routines for one precision; src/index.ts says what each returns. */
-export interface Level1<V extends Real> {
-  exsum(x: V, options?: RoundOptions): number;
-  exasum(x: V, options?: RoundOptions): number;
-  exdot(x: V, y: V, options?: RoundOptions): number;
-  exnrm2(x: V, options?: RoundOptions): number;
+export interface Level1<V extends Real> extends Reductions<V> {
   exaxpy(alpha: number, x: V, y: V): V;
   exscal(alpha: number, x: V): V;
   exinvscal(alpha: number, x: V): V;
 }
 
+/** How a reduction is done: the operation, the vectors, whether the root of the sum is wanted, and how it is rounded. */
+export type Reducer<R> = (op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format) => R;
+
+/** The reductions on an engine; `of` makes an R of a number that needs no engine. */
+export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reductions<Real, R> {
+  return {
+    exsum(x: Real, options?: RoundOptions): R {
+      const format = checkVector("exsum", "x", x);
+      const mode = roundingOf("exsum", options);
+      return onlyNegativeZeros(x) ? of(-0) : run("sum", x, x, false, mode, format);
+    },
+    exasum(x: Real, options?: RoundOptions): R {
+      const format = checkVector("exasum", "x", x);
+      return run("asum", x, x, false, roundingOf("exasum", options), format);
+    },
+    exdot(x: Real, y: Real, options?: RoundOptions): R {
+      const format = checkPair("exdot", x, y);
+      return run("dot", x, y, false, roundingOf("exdot", options), format);
+    },
+    exnrm2(x: Real, options?: RoundOptions): R {
+      const format = checkVector("exnrm2", "x", x);
+      return run("dot", x, x, true, roundingOf("exnrm2", options), format);
+    },
+  };
+}
+
 /** The level 1 routines on an engine. */
 export function level1(kernels: () => Kernels): Level1<Float64Array> & Level1<Float32Array> {
+  const run: Reducer<number> = (op, x, y, root, mode, format) => reduce(kernels(), op, x, y, root, mode, format);
   return {
-    exsum(x: Real, options?: RoundOptions): number {
-      const format = checkVector("exsum", "x", x);
-      const sum = reduce(kernels(), "sum", x, x, false, roundingOf("exsum", options), format);
-      return sum === 0 && onlyNegativeZeros(x) ? -0 : sum;
-    },
-    exasum(x: Real, options?: RoundOptions): number {
-      const format = checkVector("exasum", "x", x);
-      return reduce(kernels(), "asum", x, x, false, roundingOf("exasum", options), format);
-    },
-    exdot(x: Real, y: Real, options?: RoundOptions): number {
-      const format = checkPair("exdot", x, y);
-      return reduce(kernels(), "dot", x, y, false, roundingOf("exdot", options), format);
-    },
-    exnrm2(x: Real, options?: RoundOptions): number {
-      const format = checkVector("exnrm2", "x", x);
-      return reduce(kernels(), "dot", x, x, true, roundingOf("exnrm2", options), format);
-    },
+    ...reductions(run, (value) => value),
     exaxpy<V extends Real>(alpha: number, x: V, y: V): V {
       checkNumber("exaxpy", "alpha", alpha);
       checkPair("exaxpy", x, y);

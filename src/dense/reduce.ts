@@ -9,27 +9,37 @@ import type { Format, Real, Reduction, Rounding } from "../types.ts";
  */
 export function reduce(kernels: Kernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
   kernels.enclose(op, x, y);
-  const high = enclosure[0] as number;
-  const low = enclosure[1] as number;
-  const bound = enclosure[2] as number;
-  const certified = root ? roundRootEnclosure(high, low, bound, mode, format) : roundEnclosure(high, low, bound, mode, format);
+  const certified = certify(root, mode, format);
   if (certified === certified) return certified;
   return settle(kernels, op, x, y, root, mode, format);
 }
 
+/** The result that the last enclosure proves, or NaN. */
+export function certify(root: boolean, mode: Rounding, format: Format): number {
+  const high = enclosure[0] as number;
+  const low = enclosure[1] as number;
+  const bound = enclosure[2] as number;
+  return root ? roundRootEnclosure(high, low, bound, mode, format) : roundEnclosure(high, low, bound, mode, format);
+}
+
 function settle(kernels: Kernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
   const sum = new Superaccumulator();
-  const lost = kernels.accumulate(op, x, y, sum, false) * (1 + 2 ** -20); // itself a sum of rounded numbers
-  if (lost !== 0) {
-    const upper = round(sum.add(lost), root, mode, format);
-    const lower = round(sum.add(-lost).add(-lost), root, mode, format);
-    if (Object.is(lower, upper)) return upper;
-    kernels.accumulate(op, x, y, sum.clear(), true);
-  }
-  return round(sum, root, mode, format);
+  const settled = settleWithin(sum, kernels.accumulate(op, x, y, sum, false), root, mode, format);
+  if (settled !== undefined) return settled;
+  kernels.accumulate(op, x, y, sum.clear(), true);
+  return roundSum(sum, root, mode, format);
+}
+
+/** The result of a sum from which as much as `bound` was lost, or undefined where that leaves it open. */
+export function settleWithin(sum: Superaccumulator, bound: number, root: boolean, mode: Rounding, format: Format): number | undefined {
+  if (bound === 0) return roundSum(sum, root, mode, format);
+  const lost = bound * (1 + 2 ** -20); // itself a sum of rounded numbers
+  const upper = roundSum(sum.add(lost), root, mode, format);
+  const lower = roundSum(sum.add(-lost).add(-lost), root, mode, format);
+  return Object.is(lower, upper) ? upper : undefined;
 }
 
 /** A sum of squares is not negative, but the lower end of an interval around one can be: NaN, which settles nothing. */
-function round(sum: Superaccumulator, root: boolean, mode: Rounding, format: Format): number {
+export function roundSum(sum: Superaccumulator, root: boolean, mode: Rounding, format: Format): number {
   return root ? sum.squareRoot(mode, format) : sum.round(mode, format);
 }

@@ -9,6 +9,22 @@ import { twoProd, twoSum } from "./transforms.ts";
 /** high, low and bound of the sum that a filter looked at last. */
 export const enclosure = new Float64Array(3);
 
+/** Begin a sum of enclosures with nothing. */
+export function startEnclosure(): void {
+  enclosure.fill(0);
+}
+
+/** Add another enclosure to it: the highs by TwoSum, two roundings among the small parts. */
+export function addEnclosure(high: number, low: number, bound: number): void {
+  const [h, l, b] = enclosure as unknown as [number, number, number];
+  const sum = h + high;
+  const error = twoSum(h, high, sum);
+  const rest = l + (low + error);
+  enclosure[0] = sum;
+  enclosure[1] = rest;
+  enclosure[2] = b + bound + 2 ** -52 * (Math.abs(low) + Math.abs(error) + Math.abs(rest));
+}
+
 // Outside these the arithmetic below could under- or overflow. Sums there are left to the next stage.
 const SMALL = 2 ** -900;
 const LARGE = 2 ** 1000;

@@ -114,6 +114,13 @@ export class Superaccumulator {
     for (let i = 0; i < digits.length; i++) this.digits[from + i] = (this.digits[from + i] as number) + (digits[i] as number);
   }
 
+  /** Add what was not finite, as bits: 1 a NaN, 2 a +Inf, 4 a -Inf. */
+  addSpecials(bits: number): void {
+    this.nan ||= (bits & 1) !== 0;
+    this.positiveInfinity ||= (bits & 2) !== 0;
+    this.negativeInfinity ||= (bits & 4) !== 0;
+  }
+
   /** Change the sign. */
   negate(): this {
     for (let i = 0; i < DIGITS; i++) this.digits[i] = -(this.digits[i] as number);

@@ -26,7 +26,7 @@ export function illConditionedTriangular(n: number, condition: number, seed: num
 }
 
 /**
- * The same with a solution that is exactly representable, T x = b to the last bit. T and x have about 50 bits; the first
+ * The same with a solution that is exactly representable, T x = b to the last bit. T and x have all their bits; the first
  * two columns of T, smaller than the others, are chosen so that the bits of T x that b has no room for are
  * zero. What is computed on the way needs more than the 106 bits of double-double arithmetic.
  */
@@ -37,14 +37,14 @@ export function representableTriangular(
 ): { T: Matrix; b: Float64Array<ArrayBuffer>; x: Float64Array<ArrayBuffer> } {
   const bits = checkSystem("representableTriangular", n, condition, seed);
   const random = new Random(seed);
-  const x = Float64Array.from({ length: n }, (_, i) => toGrid(nonzero(random), SOLUTION_BITS));
+  const x = Float64Array.from({ length: n }, () => nonzero(random));
   for (let i = 0; i < 2; i++) x[i] = Math.sign(x[i] as number);
-  const T = growingTriangle(n, condition, bits, [2 ** -FIRST_BITS, 2 ** -SOLUTION_BITS], x, random);
+  const T = growingTriangle(n, condition, bits, SMALL, x, random);
   return { T: matrix(T, n, n), b: exactRightHandSide(T, x), x };
 }
 
-const SOLUTION_BITS = 48;
-const FIRST_BITS = 24;
+// The first two columns are smaller than the others by these powers of two: see exactRightHandSide.
+const SMALL = [26, 53];
 
 function checkSystem(routine: string, n: number, condition: number, seed: number): number {
   const bits = checkProblem(routine, 1, condition, seed);
@@ -53,7 +53,7 @@ function checkSystem(routine: string, n: number, condition: number, seed: number
 }
 
 /**
- * A triangle, row by row: random off the diagonal, in (-1, 1), the first columns multiplied by `scales`,
+ * A triangle, row by row: random off the diagonal, in (-1, 1), the first columns smaller by the powers of two in `small`,
  * with diagonal entries that let the condition grow from row to row. With e = |T^-1| |T| |x|, and the signs of the
  * entries those of a_i s_j off the diagonal and of -a_i s_i on it, |T^-1| is the inverse of the matrix with |T_ii| on the diagonal
  * and -|T_ij| beside it: nothing cancels, and e follows from |T_ii| e_i = sum_{j<i} |T_ij| (e_j + |x_j|) + |T_ii| |x_i|.
@@ -64,7 +64,7 @@ function growingTriangle(
   n: number,
   condition: number,
   bits: number,
-  scales: readonly number[],
+  small: readonly number[],
   x: Float64Array,
   random: Random,
 ): Float64Array {
@@ -76,7 +76,7 @@ function growingTriangle(
     const sign = random.below(2) * 2 - 1;
     let sum = 0;
     for (let j = 0; j < i; j++) {
-      const size = Math.abs(random.signed()) * (scales[j] ?? 1);
+      const size = Math.abs(random.signed()) * powerOfTwo(-(small[j] ?? 0));
       T[i * n + j] = sign * (signs[j] as number) * size;
       sum += size * ((e[j] as number) + Math.abs(x[j] as number));
     }
@@ -93,9 +93,9 @@ function growingTriangle(
 /**
  * b = T x, with the first two columns of T moved until that is so exactly. Beside a diagonal entry of at most 6 n a
  * row has entries below 1, and |x| <= 1: |T x| < 8 n, so a multiple of 2^-grid fits into 53 bits. What is left of T x is a
- * multiple of 2^-(53 + SOLUTION_BITS). With |T_i0| < 2^-FIRST_BITS and x_0 = ±1 the first column takes the part down to
- * 2^-(53 + FIRST_BITS), and with |T_i1| < 2^-SOLUTION_BITS and x_1 = ±1 the second one the rest, neither being rounded. In the second
- * row, where T_11 is not small, there is no rest: both x are ±1.
+ * multiple of 2^-106. With |T_i0| < 2^-26 and x_0 = ±1 the first column takes the part down to 2^-79, and with |T_i1| < 2^-53
+ * and x_1 = ±1 the second one takes the rest, neither being rounded. In the second row, where T_11 is not that small, there is
+ * no rest: both x are ±1.
  */
 function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<ArrayBuffer> {
   const n = x.length;
@@ -107,8 +107,8 @@ function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<Arra
     for (let j = 0; j <= i; j++) sum.addProduct(T[i * n + j] as number, x[j] as number);
     b[i] = i === 0 ? sum.round() : toGrid(sum.round(), grid);
     sum.add(-(b[i] as number));
-    for (const [j, bits] of [53 + FIRST_BITS, 53 + SOLUTION_BITS].entries()) {
-      const excess = toGrid(sum.round(), bits);
+    for (const [j, bits] of SMALL.entries()) {
+      const excess = toGrid(sum.round(), 53 + bits);
       T[i * n + j] = (T[i * n + j] as number) - excess * (x[j] as number);
       sum.add(-excess);
     }

@@ -15,6 +15,7 @@ import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from
 const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
 const ROUNDINGS = ["single", "paper", "corrected"] as const;
+const FOUR_CASES = [false, true].flatMap((transA) => [false, true].map((transB) => [transA, transB] as const));
 const MAX = Number.MAX_VALUE;
 const { NaN: NAN, POSITIVE_INFINITY: INF, MIN_VALUE: TINY } = Number;
 
@@ -42,12 +43,7 @@ describeDense("the shared vectors", (routines) => {
 
   test("exgemm returns them, whatever is stored transposed", async () => {
     for (const { m, n, k, alpha, beta, A, B, C, want } of of("exgemm")) {
-      for (const [transA, transB] of [
-        [false, false],
-        [true, false],
-        [false, true],
-        [true, true],
-      ] as const) {
+      for (const [transA, transB] of FOUR_CASES) {
         const left = transA ? matrix(byColumn(doubles(A), m, k), k, m) : matrix(doubles(A), m, k);
         const right = transB ? matrix(byColumn(doubles(B), k, n), n, k) : matrix(doubles(B), k, n);
         const out = matrix(doubles(C), m, n);
@@ -136,12 +132,7 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
       [64, 65, 1],
     ] as const;
     for (const [m, n, k] of [...small, ...large])
-      for (const [transA, transB] of [
-        [false, false],
-        [true, false],
-        [false, true],
-        [true, true],
-      ] as const) {
+      for (const [transA, transB] of FOUR_CASES) {
         const A = transA ? table(random, k, m, format, true) : table(random, m, k, format, true);
         const B = transB ? table(random, n, k, format, true) : table(random, k, n, format, true);
         const C = table(random, m, n, format, true);
@@ -461,127 +452,48 @@ describe("hard rows of extrsv", () => {
 });
 
 describe("hard cases of exlu", () => {
-  const factor = async (rows: number[][], want: number[][], pivots: number[]): Promise<void> => {
-    const [m, n] = [rows.length, rows[0]?.length ?? 0];
-    await onAll(luCheck({ rows: m, cols: n, values: Float64Array.from(rows.flat()) }), "the oracle");
-    for (const { name, routines } of DENSE) {
-      const factors = await routines.exlu(matrix(Float64Array.from(rows.flat()), m, n));
-      expect(storedBits(factors.lu.data), name).toEqual(want.flat().map(toHex));
-      expect(Array.from(factors.pivots), name).toEqual(pivots);
-    }
-  };
-
-  test("of equal entries the first is the pivot", () =>
-    factor(
-      [
-        [1, 1],
-        [-2, 4],
-        [2, 6],
-      ],
-      [
-        [-2, 4],
-        [-1, 10],
-        [-0.5, 0.3],
-      ],
-      [1, 2],
-    ));
-  test("a tie between the row itself and one below it", () =>
-    factor(
-      [
-        [2, 1],
-        [2, 5],
-      ],
-      [
-        [2, 1],
-        [1, 4],
-      ],
-      [0, 1],
-    ));
-  test("zeros lose their sign", () =>
-    factor(
-      [
-        [-1, -0],
-        [0, -2],
-      ],
-      [
-        [-1, 0],
-        [0, -2],
-      ],
-      [0, 1],
-    ));
-  test("a multiplier that underflows keeps it", () =>
-    factor(
-      [
-        [-1e10, 1],
-        [TINY, 1],
-      ],
-      [
-        [-1e10, 1],
-        [-0, 1],
-      ],
-      [0, 1],
-    ));
-  test("one rounding for a whole inner product", () =>
-    factor(
-      [
-        [1, 0, 2 ** -27],
-        [0, 1, 1],
-        [2 ** -27, 2 ** -54, 1],
-      ],
-      [
-        [1, 0, 2 ** -27],
-        [0, 1, 1],
-        [2 ** -27, 2 ** -54, 1 - 2 ** -53],
-      ],
-      [0, 1, 2],
-    ));
+  // A matrix as "1 2; 3 4".
+  function parse(text: string): Table {
+    const rows = text.split(";").map((row) => row.trim().split(" ").map(Number));
+    return { rows: rows.length, cols: rows[0]?.length ?? 0, values: Float64Array.from(rows.flat()) };
+  }
 
   test.each([
+    ["of equal entries the first is the pivot", "1 1; -2 4; 2 6", "-2 4; -1 10; -0.5 0.3", [1, 2]],
+    ["the row itself before an equal one below it", "2 1; 2 5", "2 1; 1 4", [0, 1]],
+    ["zeros lose their sign", "-1 -0; 0 -2", "-1 0; 0 -2", [0, 1]],
+    ["a multiplier that underflows keeps its sign", "-1e10 1; 5e-324 1", "-1e10 1; -0 1", [0, 1]],
+    // 1 - 2^-54 - 2^-54: each product alone is half a step from 1 and would vanish
     [
-      "the zero matrix",
-      [
-        [0, -0],
-        [0, 0],
-      ],
-      0,
+      "one rounding for a whole inner product",
+      `1 0 ${2 ** -27}; 0 1 1; ${2 ** -27} ${2 ** -54} 1`,
+      `1 0 ${2 ** -27}; 0 1 1; ${2 ** -27} ${2 ** -54} ${1 - 2 ** -53}`,
+      [0, 1, 2],
     ],
-    [
-      "equal rows",
-      [
-        [1, 2],
-        [1, 2],
-      ],
-      1,
-    ],
-    [
-      "a row of zeros in a wide one",
-      [
-        [1, 2, 3],
-        [0, 0, 1],
-      ],
-      1,
-    ],
-    [
-      "a column of zeros in a tall one",
-      [
-        [1, 0],
-        [2, 0],
-        [3, 0],
-      ],
-      1,
-    ],
-    ["one row that begins with zero", [[0, 5]], 0],
-  ])("%s is singular", async (_, rows, index) => {
-    for (const { routines } of DENSE)
-      await expect(async () => routines.exlu(matrix(Float64Array.from(rows.flat()), rows.length, rows[0]?.length ?? 0))).rejects.toThrow(
-        expect.objectContaining({ name: "SingularError", index }),
-      );
+  ])("%s", async (_, text, want, pivots) => {
+    await onAll(luCheck(parse(text)), "the oracle");
+    for (const { name, routines } of DENSE) {
+      const { rows, cols, values } = parse(text);
+      const factors = await routines.exlu(matrix(values as Float64Array, rows, cols));
+      expect(storedBits(factors.lu.data), name).toEqual(storedBits(parse(want).values));
+      expect(Array.from(factors.pivots), name).toEqual(pivots);
+    }
   });
 
-  test("an entry that overflows is named", async () => {
-    for (const { routines } of DENSE)
-      await expect(async () => routines.exlu(matrix(Float64Array.of(1, MAX, 1, -MAX), 2, 2))).rejects.toThrow(
-        expect.objectContaining({ name: "ValueError", row: 1, column: 1 }),
+  test.each([
+    ["the zero matrix", "0 -0; 0 0", { name: "SingularError", index: 0 }],
+    ["equal rows", "1 2; 1 2", { name: "SingularError", index: 1 }],
+    ["a row of zeros in a wide one", "1 2 3; 0 0 1", { name: "SingularError", index: 1 }],
+    ["a column of zeros in a tall one", "1 0; 2 0; 3 0", { name: "SingularError", index: 1 }],
+    ["one row that begins with zero", "0 5", { name: "SingularError", index: 0 }],
+    ["an entry that overflows", `1 ${MAX}; 1 ${-MAX}`, { name: "ValueError", row: 1, column: 1 }],
+    ["a zero pivot before an overflow", `1 1 ${MAX}; 1 1 ${-MAX}`, { name: "SingularError", index: 1 }],
+    ["an overflow before a zero pivot", `1 ${MAX} 0; 1 ${-MAX} 0; 0 0 0`, { name: "ValueError", row: 1, column: 1 }],
+  ])("%s is refused", async (_, text, error) => {
+    const { rows, cols, values } = parse(text);
+    for (const { name, routines } of DENSE)
+      await expect(async () => routines.exlu(matrix(values as Float64Array, rows, cols)), name).rejects.toThrow(
+        expect.objectContaining(error),
       );
   });
 

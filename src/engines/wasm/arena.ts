@@ -6,10 +6,10 @@ type Kernel = (...args: number[]) => number; // see assembly/index.ts
 type Pair = readonly [Kernel, Kernel];
 type Kernels = Readonly<Record<Reduction, Pair>>;
 
-const PAGE = 65536;
+export const PAGE = 65536;
 const ALIGNMENT = 64;
 const SHORT = 64; // up to this a loop is faster than set() and its view
-const END = 64; // kernels read in pairs and may look one element past an array's end
+export const END = 64; // kernels read in pairs and may look one element past an array's end
 /** Which of a pair of kernels takes numbers of the width of `like`. */
 export function widthOf(like: Real): 0 | 1 {
   return like.BYTES_PER_ELEMENT === 8 ? 1 : 0;
@@ -24,6 +24,11 @@ export function part(x: Real, i: number, n: number): Real {
 /** The most bytes that one array can have. */
 export const LIMIT = 65536 * PAGE - FRAME - END;
 
+function fixedMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil((FRAME + bytes + END) / PAGE);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages });
+}
+
 /**
  * One instance of the kernels with a memory of fixed size: scratch to stream ordinary arrays through, and room
  * for arrays that live here. The memory never grows, so views of it never detach; when nothing refers to
@@ -31,10 +36,10 @@ export const LIMIT = 65536 * PAGE - FRAME - END;
  */
 export class Arena {
   private readonly exports: Record<string, Kernel>;
-  readonly buffer: ArrayBuffer;
-  readonly binary64: Float64Array;
-  readonly binary32: Float32Array;
-  readonly words: Int32Array;
+  buffer: ArrayBuffer;
+  binary64: Float64Array;
+  binary32: Float32Array;
+  words: Int32Array;
   /** The kernels of each stage, by the kind of reduction, for binary32 and binary64. */
   readonly filter: Kernels;
   readonly ladder: Kernels;
@@ -47,15 +52,14 @@ export class Arena {
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
   fetch: (row: number) => void = () => {};
-  private fresh = FRAME; // beyond this no array has ever been: still all zeros
+  private fresh: number; // beyond this no array has ever been: still all zeros
 
-  constructor(module: WebAssembly.Module, bytes: number) {
-    const pages = Math.ceil((FRAME + bytes + END) / PAGE);
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  constructor(module: WebAssembly.Module, bytes: number, memory = fixedMemory(bytes), start = FRAME) {
     const instance = new WebAssembly.Instance(module, { env: { memory, fetch: (row: number) => this.fetch(row) } });
     this.exports = instance.exports as Record<string, Kernel>;
     this.buffer = memory.buffer as ArrayBuffer;
-    this.gaps = [{ offset: FRAME, size: this.buffer.byteLength - END - FRAME }];
+    this.gaps = [{ offset: start, size: this.buffer.byteLength - END - start }];
+    this.fresh = start;
     this.binary64 = new Float64Array(this.buffer);
     this.binary32 = new Float32Array(this.buffer);
     this.words = new Int32Array(this.buffer);
@@ -130,6 +134,17 @@ export class Arena {
     this.gaps.splice(i, 0, { offset, size });
     this.join(i);
     this.join(i - 1);
+  }
+
+  /** The memory has grown: its views see all of it, and there is a gap more. */
+  protected extend(buffer: ArrayBuffer): void {
+    const offset = this.buffer.byteLength - END;
+    this.gaps.push({ offset, size: buffer.byteLength - this.buffer.byteLength });
+    this.join(this.gaps.length - 2);
+    this.buffer = buffer;
+    this.binary64 = new Float64Array(buffer);
+    this.binary32 = new Float32Array(buffer);
+    this.words = new Int32Array(buffer);
   }
 
   isEmpty(): boolean {

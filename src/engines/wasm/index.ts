@@ -97,10 +97,7 @@ export class WasmKernels implements Kernels {
     arena.call("clear");
     this.stream(arena, x, y, stage(arena));
     into.addDigits(arena.digits(), 0);
-    const special = arena.words[layout.SPECIAL / 4] as number;
-    into.nan ||= (special & 1) !== 0;
-    into.positiveInfinity ||= (special & 2) !== 0;
-    into.negativeInfinity ||= (special & 4) !== 0;
+    into.addSpecials(arena.words[layout.SPECIAL / 4] as number);
   }
 
   map(op: Elementwise, alpha: number, x: Real, y: Real): void {

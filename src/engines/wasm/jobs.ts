@@ -1,5 +1,8 @@
+import { certify, roundSum, settleWithin } from "../../dense/reduce.ts";
+import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { store } from "../../exact/store.ts";
-import type { Real } from "../../types.ts";
+import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Entries, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
@@ -68,7 +71,7 @@ export function gemvBytes(arena: Arena, A: Entries, x: Real, y: Real, streamed: 
   const width = y.BYTES_PER_ELEMENT;
   const records = byRows ? 0 : aligned(Math.ceil(A.rows / 8) * RECORD);
   const matrix = streamed ? aligned(streamed.lines * length * width) + aligned(A.cols * width) : bytesFor(arena, [], [A]);
-  return bytesFor(arena, [x, y], []) + records + matrix;
+  return bytesFor(arena, [x], []) + aligned(y.byteLength) + records + matrix;
 }
 
 export function* gemv(space: Space, job: Job, alpha: number, A: Entries, x: Real, beta: number, y: Real, streamed: Streamed | undefined): Run {
@@ -76,7 +79,7 @@ export function* gemv(space: Space, job: Job, alpha: number, A: Entries, x: Real
   const { byRows, lines, length } = linesOf(A);
   const width = y.BYTES_PER_ELEMENT;
   const X = space.vector(x, terms > 0);
-  const Y = space.vector(y, beta !== 0);
+  const Y = space.vector(y, beta !== 0, true);
   job.start(byRows ? layout.GEMV_ROWS : layout.GEMV_COLUMNS, y, { JOB_M: A.rows, JOB_K: terms, JOB_X: X, JOB_Y: Y });
   job.scalars(terms > 0 ? alpha : 1, beta);
   if (!byRows) {
@@ -118,12 +121,12 @@ function fetchInto(space: Space, A: Entries): number {
 // ---------------------------------------------------------------- C := alpha A B + beta C
 
 export function gemmBytes(arena: Arena, A: Entries, B: Entries, C: Entries): number {
-  return bytesFor(arena, [], [A, B, C]) + aligned(4 * (C.rows + C.cols));
+  return bytesFor(arena, [], [A, B]) + aligned(C.rows * C.cols * C.data.BYTES_PER_ELEMENT) + aligned(4 * (C.rows + C.cols));
 }
 
 export function* gemm(space: Space, job: Job, alpha: number, A: Entries, B: Entries, beta: number, C: Entries): Run {
   const terms = alpha === 0 ? 0 : A.cols;
-  const to = space.matrix(C, beta !== 0);
+  const to = space.matrix(C, beta !== 0, true);
   job.start(layout.GEMM, C.data, { JOB_M: C.rows, JOB_N: C.cols, JOB_K: terms, JOB_WORK: space.reserve(4 * (C.rows + C.cols)) });
   job.scalars(terms > 0 ? alpha : 1, beta).set(operand("C", to));
   if (terms > 0) job.set(operand("A", space.matrix(A))).set(operand("B", space.matrix(B)));
@@ -204,8 +207,7 @@ export function* trsv(space: Space, job: Job, T: Entries, b: Real, x: Real, how:
 
 export function luBytes(arena: Arena, data: Real, rows: number, cols: number, count: number, workers: number): number {
   const least = Math.min(rows, cols);
-  const inside = arena.holds(data) && data.BYTES_PER_ELEMENT === 8;
-  return (inside ? 0 : aligned(8 * data.length)) + luWorkers(count, workers) * luWork(arena, rows, cols) + aligned(4 * least * count) + aligned(4 * count);
+  return aligned(8 * data.length) + luWorkers(count, workers) * luWork(arena, rows, cols) + aligned(4 * least * count) + aligned(4 * count);
 }
 
 const luWork = (arena: Arena, rows: number, cols: number): number => aligned(arena.call("luWork", rows, cols));
@@ -224,10 +226,9 @@ export function* lu(
   workers: number,
 ): Generator<void, number, void> {
   const { arena } = space;
-  const inside = arena.holds(data) && data.BYTES_PER_ELEMENT === 8;
-  const at = inside ? data.byteOffset : space.reserve(8 * data.length);
+  const at = space.reserve(8 * data.length);
   const numbers = arena.binary64.subarray(at / 8, at / 8 + data.length);
-  if (!inside) numbers.set(data);
+  numbers.set(data);
   const workSize = luWork(arena, rows, cols);
   const fields = {
     JOB_A: at,
@@ -244,8 +245,86 @@ export function* lu(
   yield;
   const failed = job.get("JOB_FAILED") - 1;
   if (failed >= 0) return failed;
-  if (!inside) data.set(numbers);
+  data.set(numbers);
   pivots.set(new Int32Array(arena.buffer, fields.JOB_PIVOTS, pivots.length));
   info.set(new Int32Array(arena.buffer, fields.JOB_INFO, count));
   return -1;
+}
+
+// ---------------------------------------------------------------- reductions, by a pool
+
+const PIECE = 65536; // assembly/reduce.ts
+const STAGES = { filter: 0, ladder: 1, exact: 2 } as const;
+const OPERATIONS = { sum: 0, asum: 1, dot: 2 } as const;
+
+export function reduceBytes(arena: Arena, x: Real, y: Real, workers: number): number {
+  const results = Math.max(Math.ceil(x.length / PIECE) * layout.ENCLOSURE, 8 * layout.DIGIT_COUNT + 8);
+  const padded = (v: Real): number => aligned((v.length + 8) * v.BYTES_PER_ELEMENT);
+  return (arena.holds(x) && x.length % 8 === 0 ? 0 : padded(x)) + (y === x ? 0 : padded(y)) + aligned(results) + aligned(8 * workers);
+}
+
+/** The stages of dense/reduce.ts, one job each. */
+export function* reduce(
+  space: Space,
+  job: Job,
+  op: Reduction,
+  x: Real,
+  y: Real,
+  root: boolean,
+  mode: Rounding,
+  format: Format,
+  workers: number,
+): Generator<void, number, void> {
+  const stage = stages(space, job, op, x, y, workers);
+  const records = yield* stage.filter();
+  startEnclosure();
+  for (let i = 0; i < records.length; i += layout.ENCLOSURE / 8)
+    addEnclosure(records[i] as number, records[i + 1] as number, records[i + 2] as number);
+  const certified = certify(root, mode, format);
+  if (certified === certified) return certified;
+  const sum = new Superaccumulator();
+  const settled = settleWithin(sum, yield* stage.accumulate("ladder", sum), root, mode, format);
+  if (settled !== undefined) return settled;
+  yield* stage.accumulate("exact", sum.clear());
+  return roundSum(sum, root, mode, format);
+}
+
+/** All terms, exactly. */
+export function* accumulate(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers: number, into: Superaccumulator): Run {
+  yield* stages(space, job, op, x, y, workers).accumulate("exact", into);
+}
+
+function stages(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers: number) {
+  const { arena } = space;
+  const X = space.padded(x);
+  const Y = y === x ? X : space.padded(y);
+  const pieces = Math.ceil(x.length / PIECE);
+  const digits = 8 * layout.DIGIT_COUNT;
+  const out = space.reserve(Math.max(pieces * layout.ENCLOSURE, digits + 8));
+  const bounds = space.reserve(8 * workers);
+  const start = (stage: keyof typeof STAGES): void => {
+    job.start(layout.REDUCE, x, { JOB_A: X, JOB_B: Y, JOB_K: x.length, JOB_OUT: out, JOB_WORK: bounds });
+    job.set({ JOB_FINISH: OPERATIONS[op], JOB_REFINE: STAGES[stage] });
+  };
+  return {
+    /** The enclosures of all pieces. */
+    *filter(): Generator<void, Float64Array, void> {
+      start("filter");
+      yield;
+      return arena.binary64.slice(out / 8, out / 8 + (pieces * layout.ENCLOSURE) / 8);
+    },
+    /** Add all terms to an accumulator; returns the bound of what was lost. */
+    *accumulate(stage: "ladder" | "exact", into: Superaccumulator): Generator<void, number, void> {
+      start(stage);
+      arena.zero(out, digits + 8);
+      yield;
+      // From each worker digits below 2^32 and a last one with the sign.
+      const words = arena.words.subarray(out / 4, out / 4 + digits / 4 + 1);
+      const digit = (i: number): number => (words[2 * i + 1] as number) * 2 ** 32 + ((words[2 * i] as number) >>> 0);
+      into.addDigits(Float64Array.from({ length: layout.DIGIT_COUNT }, (_, i) => digit(i)), 0);
+      into.normalize();
+      into.addSpecials(words[digits / 4] as number);
+      return arena.binary64.subarray(bounds / 8, bounds / 8 + workers).reduce((a, b) => a + b, 0);
+    },
+  };
 }

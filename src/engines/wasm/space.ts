@@ -31,6 +31,7 @@ export class Space {
     readonly arena: Arena,
     start: number,
     private readonly end: number,
+    private readonly apart = false, // results are written in one step at the end, not where they belong as they come
   ) {
     this.next = start;
   }
@@ -44,17 +45,26 @@ export class Space {
   }
 
   /** The address of x, copied unless it is here, or unless its numbers do not matter. */
-  vector(x: Real, copy = true): number {
-    if (this.arena.holds(x)) return x.byteOffset;
+  vector(x: Real, copy = true, output = false): number {
+    if (this.arena.holds(x) && !(output && this.apart)) return x.byteOffset;
     const at = this.reserve(x.byteLength);
     if (copy) this.arena.heap(x).set(x, at / x.BYTES_PER_ELEMENT);
     return at;
   }
 
+  /** The address of x with zeros behind it up to a multiple of 8. */
+  padded(x: Real): number {
+    if (this.arena.holds(x) && x.length % 8 === 0) return x.byteOffset;
+    const at = this.reserve((x.length + 8) * x.BYTES_PER_ELEMENT);
+    this.arena.heap(x).set(x, at / x.BYTES_PER_ELEMENT);
+    this.arena.zero(at + x.byteLength, 8 * x.BYTES_PER_ELEMENT);
+    return at;
+  }
+
   /** Where the entries of A are: here already, or line by line in a copy without gaps. */
-  matrix(A: Entries, copy = true): Operand {
+  matrix(A: Entries, copy = true, output = false): Operand {
     const width = A.data.BYTES_PER_ELEMENT;
-    if (this.arena.holds(A.data))
+    if (this.arena.holds(A.data) && !(output && this.apart))
       return { address: A.data.byteOffset + A.offset * width, row: A.rowStep * width, col: A.colStep * width };
     const { byRows, lines, length } = linesOf(A);
     const address = this.reserve(lines * length * width);
@@ -77,14 +87,14 @@ export class Space {
 
   /** Numbers from here back to x, unless it is here. */
   readVector(x: Real, address: number): void {
-    if (this.arena.holds(x)) return;
+    if (this.arena.holds(x) && !this.apart) return;
     const at = address / x.BYTES_PER_ELEMENT;
     x.set(this.arena.heap(x).subarray(at, at + x.length));
   }
 
   /** The entries of a copy made by matrix() back to A, unless it is here. */
   readMatrix(A: Entries, { address }: Operand): void {
-    if (this.arena.holds(A.data)) return;
+    if (this.arena.holds(A.data) && !this.apart) return;
     const { lines, length, step } = linesOf(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);

@@ -7,8 +7,9 @@ import { accumulate, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
 import { gemm } from "./gemm";
 import { gemvByColumns, gemvByRows } from "./gemv";
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, LU, LU_BATCH, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, LU, LU_BATCH, REDUCE, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
 import { lu, luBatch } from "./lu";
+import { reduce } from "./reduce";
 import { fused } from "./simd";
 import { i32At } from "./team";
 import { trsvByColumns, trsvByRows } from "./trsv";
@@ -76,5 +77,6 @@ export function work(job: usize, worker: i32): void {
     case TRSV_COLUMNS: if (single) trsvByColumns<f32>(job, worker); else trsvByColumns<f64>(job, worker); break;
     case LU: lu(job, worker); break;
     case LU_BATCH: luBatch(job, worker); break;
+    case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
   }
 }

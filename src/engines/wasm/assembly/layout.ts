@@ -84,3 +84,4 @@ export const TRSV_ROWS = 4;
 export const TRSV_COLUMNS = 5;
 export const LU = 6;
 export const LU_BATCH = 7;
+export const REDUCE = 8;

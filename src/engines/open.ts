@@ -1,0 +1,143 @@
+import { checkCount, checkOptions, checkWord } from "../checks.ts";
+import { reduce } from "../dense/reduce.ts";
+import { EngineError } from "../errors.ts";
+import type { Superaccumulator } from "../exact/superaccumulator.ts";
+import type { Real, Reduction } from "../types.ts";
+import { embedded, embeddedMemory } from "./embedded.ts";
+import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.ts";
+import type { Entries, Kernels } from "./kernels.ts";
+import { ThreadKernels } from "./threads/index.ts";
+import { Pool } from "./threads/pool.ts";
+import { spawner } from "./threads/spawn.ts";
+import { sharedModule } from "./wasm/load.ts";
+
+export interface OpenOptions {
+  /** Workers of the engine "threads"; as many as there are cores unless said otherwise. */
+  threads?: number | undefined;
+}
+
+const MOST_THREADS = 1024;
+
+/**
+ * An engine of this kind, with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "auto" the
+ * best that can be had. Close it when done; one that is left open does not keep the process alive.
+ */
+export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
+  checkWord("open", "kind", kind, ["auto", "wasm", "threads"]);
+  checkOptions("open", options, ["threads"]);
+  const { threads = cores() } = options;
+  checkCount("open", "threads", threads, 1);
+  if (threads > MOST_THREADS) throw new EngineError(`open: threads is ${threads}, expected at most ${MOST_THREADS}`);
+  if (kind === "wasm") return engineOf(onThisThread(embedded()));
+  const missing = missingForThreads();
+  if (missing === undefined) return engineOf(await onThreads(threads));
+  if (kind === "threads") throw new EngineError(`open: ${missing}`);
+  return engineOf(onThisThread(embedded()));
+}
+
+/** What could be opened on this machine, and for the rest the one line that says what is missing. */
+export async function engines(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }[]> {
+  const missing = missingForThreads();
+  return [
+    { kind: "wasm", available: true, device: embedded().name },
+    missing === undefined
+      ? { kind: "threads", available: true, device: `${cores()} threads, ${embedded().name}` }
+      : { kind: "threads", available: false, reason: missing },
+  ];
+}
+
+function cores(): number {
+  return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? nodeCores() ?? 1;
+}
+
+// Node 20 has no navigator.
+function nodeCores(): number | undefined {
+  type Builtin = { getBuiltinModule?(name: string): { availableParallelism?(): number } | undefined };
+  return (globalThis as { process?: Builtin }).process?.getBuiltinModule?.("node:os")?.availableParallelism?.();
+}
+
+function missingForThreads(): string | undefined {
+  if (embeddedMemory() === undefined) return "threads need WebAssembly, which is not allowed here";
+  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated;
+  if (typeof SharedArrayBuffer === "undefined" || isolated === false)
+    return "threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
+  return undefined;
+}
+
+/** The engine "threads" on this build of the kernels. */
+export async function onThreads(threads: number, variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const)): Promise<Backend & { readonly pool: Pool }> {
+  const spawn = await spawner();
+  const module = sharedModule(variant);
+  if (!spawn || !module) throw new EngineError("open: threads need workers, which this runtime does not have");
+  const pool = await openPool(module, spawn, threads);
+  const kernels = new ThreadKernels(pool);
+  return {
+    kind: "threads",
+    device: `${threads} threads, wasm-${variant}`,
+    pool,
+    gemv: (...args) => kernels.gemv(...args),
+    gemm: (...args) => kernels.gemm(...args),
+    trsv: (...args) => kernels.trsv(...args),
+    lu: (...args) => kernels.lu(...args),
+    reduce: (...args) => kernels.reduce(...args),
+    accumulate: (...args) => kernels.accumulate(...args),
+    allocate: (like, length) => kernels.allocate(like, length),
+    close: () => pool.close(),
+  };
+}
+
+async function openPool(...args: Parameters<typeof Pool.open>): Promise<Pool> {
+  try {
+    return await Pool.open(...args);
+  } catch (cause) {
+    if (cause instanceof EngineError) throw cause;
+    throw new EngineError(`open: no memory for ${args[2]} threads`, { cause });
+  }
+}
+
+/** An engine on this thread: the work is done at the call, results are written when its promise resolves. */
+export function onThisThread(kernels: Kernels): Backend {
+  const memory = embeddedMemory();
+  return {
+    kind: "wasm",
+    device: kernels.name,
+    async gemv(alpha, A, x, beta, y) {
+      const copy = y.slice();
+      kernels.gemv(alpha, A, x, beta, copy);
+      await undefined;
+      y.set(copy);
+    },
+    async gemm(alpha, A, B, beta, C) {
+      const copy = compact(C);
+      kernels.gemm(alpha, A, B, beta, copy);
+      await undefined;
+      writeBack(copy, C);
+    },
+    trsv: async (...args) => kernels.trsv(...args),
+    lu: async (...args) => kernels.lu(...args),
+    reduce: async (...args) => reduce(kernels, ...args),
+    async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
+      kernels.accumulate(op, x, y, into, true);
+    },
+    allocate<V extends Real>(like: V, length: number) {
+      type Constructor = { readonly BYTES_PER_ELEMENT: number; new (...args: unknown[]): V };
+      const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as Constructor;
+      const array = memory ? memory.allocate<V>(length, type) : new type(length);
+      return { array, free: () => memory?.free(array) };
+    },
+    async close() {},
+  };
+}
+
+function compact(A: Entries): Entries {
+  const data = A.data.BYTES_PER_ELEMENT === 8 ? new Float64Array(A.rows * A.cols) : new Float32Array(A.rows * A.cols);
+  const copy = { data, offset: 0, rows: A.rows, cols: A.cols, rowStep: A.cols, colStep: 1 };
+  writeBack(A, copy);
+  return copy;
+}
+
+function writeBack(from: Entries, to: Entries): void {
+  for (let i = 0; i < to.rows; i++)
+    for (let j = 0; j < to.cols; j++)
+      to.data[to.offset + i * to.rowStep + j * to.colStep] = from.data[from.offset + i * from.rowStep + j * from.colStep] as number;
+}

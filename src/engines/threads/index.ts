@@ -1,0 +1,58 @@
+import type { AsyncKernels } from "../../dense/steps.ts";
+import { EngineError } from "../../errors.ts";
+import type { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Format, Real, Reduction, Rounding } from "../../types.ts";
+import type { Entries, Substitution } from "../kernels.ts";
+import * as jobs from "../wasm/jobs.ts";
+import type { Pool } from "./pool.ts";
+
+/** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results in one step. */
+export class ThreadKernels implements AsyncKernels {
+  constructor(private readonly pool: Pool) {}
+
+  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): Promise<void> {
+    const { arena } = this.pool;
+    return this.pool.run(jobs.gemvBytes(arena, A, x, y, undefined), (space, job) =>
+      jobs.gemv(space, job, alpha, A, x, beta, y, undefined),
+    );
+  }
+
+  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): Promise<void> {
+    return this.pool.run(jobs.gemmBytes(this.pool.arena, A, B, C), (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C));
+  }
+
+  trsv(T: Entries, b: Real, x: Real, how: Substitution): Promise<void> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(jobs.trsvBytes(arena, T, b, how, undefined, workers), (space, job) =>
+      jobs.trsv(space, job, T, b, x, how, undefined, workers),
+    );
+  }
+
+  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Promise<number> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(jobs.luBytes(arena, data, rows, cols, count, workers), (space, job) =>
+      jobs.lu(space, job, data, rows, cols, count, pivots, info, workers),
+    );
+  }
+
+  reduce(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): Promise<number> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(jobs.reduceBytes(arena, x, y, workers), (space, job) =>
+      jobs.reduce(space, job, op, x, y, root, mode, format, workers),
+    );
+  }
+
+  /** A vector in the memory of the pool. */
+  allocate<V extends Real>(like: V, length: number): { array: V; free(): void } {
+    const { arena } = this.pool;
+    const at = arena.allocate(length * like.BYTES_PER_ELEMENT);
+    if (at === 0) throw new EngineError(`threads: no memory for ${length} numbers`);
+    const type = like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
+    return { array: new type(arena.buffer, at, length) as V, free: () => arena.release(at) };
+  }
+
+  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(jobs.reduceBytes(arena, x, y, workers), (space, job) => jobs.accumulate(space, job, op, x, y, workers, into));
+  }
+}

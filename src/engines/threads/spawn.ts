@@ -1,0 +1,67 @@
+/** A worker of Node or of a browser. */
+export interface Thread {
+  post(message: unknown): void;
+  /** What it says, and that it has ended without being asked to. */
+  listen(message: (data: number) => void, died: (why: string) => void): void;
+  /** Whether it keeps the process alive. A browser's page needs no such thing. */
+  hold(alive: boolean): void;
+  end(): Promise<void>;
+}
+
+interface NodeWorker {
+  postMessage(message: unknown): void;
+  on(event: string, listener: (value: never) => void): void;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<number>;
+}
+type NodeThreads = { Worker: new (source: string, options: { eval: boolean }) => NodeWorker };
+
+/** How to start a worker from source text here, or undefined where there are no workers. */
+export async function spawner(): Promise<((source: string) => Thread) | undefined> {
+  const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
+  if (process?.versions?.node !== undefined) {
+    const name = "node:worker_threads"; // not a literal: bundlers for browsers would look for it
+    const { Worker } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as NodeThreads;
+    return (source) => nodeThread(new Worker(source, { eval: true }));
+  }
+  if (typeof Worker === "undefined" || typeof URL.createObjectURL !== "function") return undefined;
+  return (source) => webThread(new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" }))));
+}
+
+function nodeThread(worker: NodeWorker): Thread {
+  let ended = false;
+  worker.unref();
+  return {
+    post: (message) => worker.postMessage(message),
+    listen(message, died) {
+      let why = "it exited";
+      worker.on("message", message);
+      worker.on("error", (error: Error) => {
+        why = error.message;
+      });
+      worker.on("exit", () => {
+        if (!ended) died(why);
+      });
+    },
+    hold: (alive) => (alive ? worker.ref() : worker.unref()),
+    async end() {
+      ended = true;
+      await worker.terminate();
+    },
+  };
+}
+
+function webThread(worker: Worker): Thread {
+  return {
+    post: (message) => worker.postMessage(message),
+    listen(message, died) {
+      worker.onmessage = ({ data }) => message(data as number);
+      worker.onerror = (event) => died(event.message || "it could not start");
+    },
+    hold() {},
+    async end() {
+      worker.terminate();
+    },
+  };
+}

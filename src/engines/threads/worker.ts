@@ -1,0 +1,28 @@
+// A worker: it sleeps until a job is posted, works on it, and the last to finish tells the host. Plain JavaScript as
+// text, so that a worker starts the same way from sources, from dist/ and from any bundle, in Node and in browsers.
+
+/** The control block, in 32-bit words: how many jobs were posted, the address of the current one, who is through with it. */
+export const POSTED = 0;
+export const ADDRESS = 1;
+export const FINISHED = 2;
+export const CONTROL_SIZE = 64;
+
+export const SOURCE = `"use strict";
+const port = typeof require === "function" ? require("node:worker_threads").parentPort : self;
+function serve({ module, memory, frame, control, worker, workers, posted }) {
+  const { exports } = new WebAssembly.Instance(module, { env: { memory, fetch() {} } });
+  exports.setFrame(frame);
+  const words = new Int32Array(memory.buffer, control, 4);
+  port.postMessage(-1);
+  for (;;) {
+    Atomics.wait(words, ${POSTED}, posted);
+    const now = Atomics.load(words, ${POSTED});
+    if (now === posted) continue;
+    posted = now;
+    exports.work(words[${ADDRESS}], worker);
+    if (Atomics.add(words, ${FINISHED}, 1) === workers - 1) port.postMessage(posted);
+  }
+}
+if (port === globalThis.self) self.onmessage = ({ data }) => serve(data);
+else port.once("message", serve);
+`;
