@@ -28,7 +28,10 @@ for (const [name, features] of [
   if (bytes.length !== shared.length || different.length !== 1) throw new Error("The modules differ in more than one byte");
   modules.push(`export const ${name} = {\n  shared: ${different[0]},\n  base64:\n    "${Buffer.from(bytes).toString("base64")}",\n};\n`);
 }
-writeFileSync(GENERATED, `// Generated from assembly/ by scripts/build.mjs.\n// \`shared\` is the index of the byte that is 3 in a module for shared memory, and 1 otherwise.\n${modules.join("")}`);
+writeFileSync(
+  GENERATED,
+  `// Generated from assembly/ by scripts/build.mjs.\n// \`shared\` is the index of the byte that is 3 in a module for shared memory, and 1 otherwise.\n${modules.join("")}`,
+);
 
 if (!onlyKernels) {
   rmSync("dist", { recursive: true, force: true });

@@ -1,7 +1,16 @@
 export { Accumulator } from "./accumulator.ts";
 export type { Level1, RoundOptions } from "./dense/level1.ts";
 export { factorizationError, residualNorm } from "./dense/measures.ts";
-export type { AsyncMethods, BatchLU, Dense, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./dense/types.ts";
+export type {
+  AsyncMethods,
+  BatchLU,
+  Dense,
+  LU,
+  MatrixProductOptions,
+  MatrixVectorOptions,
+  RefineOptions,
+  Routines,
+} from "./dense/types.ts";
 export type { Engine, EngineKind, Resident } from "./engines/engine.ts";
 export { engines, type OpenOptions, open } from "./engines/open.ts";
 export { EngineError, FormatError, HalfulpError, ShapeError, SingularError, ValueError } from "./errors.ts";

@@ -14,8 +14,8 @@ import type { Real, Reduction, Rounding } from "./types.ts";
 
 export { asyncRoutines } from "./dense/routines.ts";
 export type { AsyncKernels } from "./dense/steps.ts";
-export type { Entries, Kernels, Substitution } from "./engines/kernels.ts";
 export { type Engine, engineOf } from "./engines/engine.ts";
+export type { Entries, Kernels, Substitution } from "./engines/kernels.ts";
 export { onThreads } from "./engines/open.ts";
 export { doubleDoubleTrsv } from "./exact/doubleDouble.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";

@@ -65,7 +65,10 @@ function missingForThreads(): string | undefined {
 }
 
 /** The engine "threads" on this build of the kernels. */
-export async function onThreads(threads: number, variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const)): Promise<Backend & { readonly pool: Pool }> {
+export async function onThreads(
+  threads: number,
+  variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const),
+): Promise<Backend & { readonly pool: Pool }> {
   const spawn = await spawner();
   const module = sharedModule(variant);
   if (!spawn || !module) throw new EngineError("open: threads need workers, which this runtime does not have");

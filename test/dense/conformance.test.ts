@@ -488,6 +488,7 @@ describe("hard cases of exlu", () => {
     ["one row that begins with zero", "0 5", { name: "SingularError", index: 0 }],
     ["an entry that overflows", `1 ${MAX}; 1 ${-MAX}`, { name: "ValueError", row: 1, column: 1 }],
     ["a zero pivot before an overflow", `1 1 ${MAX}; 1 1 ${-MAX}`, { name: "SingularError", index: 1 }],
+    ["a zero pivot before an overflow in a row above it", `1 0 0 ${MAX}; 1 1 0 ${-MAX}; 0 0 0 0`, { name: "SingularError", index: 2 }],
     ["an overflow before a zero pivot", `1 ${MAX} 0; 1 ${-MAX} 0; 0 0 0`, { name: "ValueError", row: 1, column: 1 }],
   ])("%s is refused", async (_, text, error) => {
     const { rows, cols, values } = parse(text);

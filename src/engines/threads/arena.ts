@@ -1,5 +1,5 @@
-import { Arena, END, PAGE } from "../wasm/arena.ts";
 import type { Real } from "../../types.ts";
+import { Arena, END, PAGE } from "../wasm/arena.ts";
 
 const MOST = 65536; // pages: 4 GiB
 const STEP = 256; // pages to grow by at the least: 16 MiB

@@ -12,9 +12,7 @@ export class ThreadKernels implements AsyncKernels {
 
   gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): Promise<void> {
     const { arena } = this.pool;
-    return this.pool.run(jobs.gemvBytes(arena, A, x, y, undefined), (space, job) =>
-      jobs.gemv(space, job, alpha, A, x, beta, y, undefined),
-    );
+    return this.pool.run(jobs.gemvBytes(arena, A, x, y, undefined), (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, undefined));
   }
 
   gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): Promise<void> {

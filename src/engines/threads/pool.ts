@@ -124,7 +124,15 @@ export class Pool {
         );
         thread.hold(true);
         const frame = FRAME * (worker + 1);
-        thread.post({ module: this.module, memory: this.arena.memory, frame, control: this.control, worker, workers: this.workers, posted });
+        thread.post({
+          module: this.module,
+          memory: this.arena.memory,
+          frame,
+          control: this.control,
+          worker,
+          workers: this.workers,
+          posted,
+        });
       });
     });
     await Promise.all(started);

@@ -10,7 +10,8 @@ export const CONTROL_SIZE = 64;
 export const SOURCE = `"use strict";
 const port = typeof require === "function" ? require("node:worker_threads").parentPort : self;
 function serve({ module, memory, frame, control, worker, workers, posted }) {
-  const { exports } = new WebAssembly.Instance(module, { env: { memory, fetch() {} } });
+  const sleep = (counter, value) => void Atomics.wait(new Int32Array(memory.buffer), counter >>> 2, value);
+  const { exports } = new WebAssembly.Instance(module, { env: { memory, fetch() {}, sleep } });
   exports.setFrame(frame);
   const words = new Int32Array(memory.buffer, control, 4);
   port.postMessage(-1);

@@ -55,7 +55,7 @@ export class Arena {
   private fresh: number; // beyond this no array has ever been: still all zeros
 
   constructor(module: WebAssembly.Module, bytes: number, memory = fixedMemory(bytes), start = FRAME) {
-    const instance = new WebAssembly.Instance(module, { env: { memory, fetch: (row: number) => this.fetch(row) } });
+    const instance = new WebAssembly.Instance(module, { env: { memory, fetch: (row: number) => this.fetch(row), sleep() {} } });
     this.exports = instance.exports as Record<string, Kernel>;
     this.buffer = memory.buffer as ArrayBuffer;
     this.gaps = [{ offset: start, size: this.buffer.byteLength - END - start }];

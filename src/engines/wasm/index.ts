@@ -124,27 +124,41 @@ export class WasmKernels implements Kernels {
 
   gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
     const streamed = this.streamed(A, 1);
-    this.inSpace([A.data], (arena) => jobs.gemvBytes(arena, A, x, y, streamed), function* (space, job) {
-      yield* jobs.gemv(space, job, alpha, A, x, beta, y, streamed);
-    });
+    this.inSpace(
+      [A.data],
+      (arena) => jobs.gemvBytes(arena, A, x, y, streamed),
+      function* (space, job) {
+        yield* jobs.gemv(space, job, alpha, A, x, beta, y, streamed);
+      },
+    );
   }
 
   gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
-    this.inSpace([A.data, B.data, C.data], (arena) => jobs.gemmBytes(arena, A, B, C), function* (space, job) {
-      yield* jobs.gemm(space, job, alpha, A, B, beta, C);
-    });
+    this.inSpace(
+      [A.data, B.data, C.data],
+      (arena) => jobs.gemmBytes(arena, A, B, C),
+      function* (space, job) {
+        yield* jobs.gemm(space, job, alpha, A, B, beta, C);
+      },
+    );
   }
 
   trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
     const streamed = this.streamed(T, how.blockSize);
-    this.inSpace([T.data], (arena) => jobs.trsvBytes(arena, T, b, how, streamed, 1), function* (space, job) {
-      yield* jobs.trsv(space, job, T, b, x, how, streamed, 1);
-    });
+    this.inSpace(
+      [T.data],
+      (arena) => jobs.trsvBytes(arena, T, b, how, streamed, 1),
+      function* (space, job) {
+        yield* jobs.trsv(space, job, T, b, x, how, streamed, 1);
+      },
+    );
   }
 
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
-    return this.inSpace([data], (arena) => jobs.luBytes(arena, data, rows, cols, count, 1), (space, job) =>
-      jobs.lu(space, job, data, rows, cols, count, pivots, info, 1),
+    return this.inSpace(
+      [data],
+      (arena) => jobs.luBytes(arena, data, rows, cols, count, 1),
+      (space, job) => jobs.lu(space, job, data, rows, cols, count, pivots, info, 1),
     );
   }
 

@@ -74,7 +74,16 @@ export function gemvBytes(arena: Arena, A: Entries, x: Real, y: Real, streamed: 
   return bytesFor(arena, [x], []) + aligned(y.byteLength) + records + matrix;
 }
 
-export function* gemv(space: Space, job: Job, alpha: number, A: Entries, x: Real, beta: number, y: Real, streamed: Streamed | undefined): Run {
+export function* gemv(
+  space: Space,
+  job: Job,
+  alpha: number,
+  A: Entries,
+  x: Real,
+  beta: number,
+  y: Real,
+  streamed: Streamed | undefined,
+): Run {
   const terms = alpha === 0 ? 0 : A.cols;
   const { byRows, lines, length } = linesOf(A);
   const width = y.BYTES_PER_ELEMENT;
@@ -149,7 +158,16 @@ export function trsvBytes(arena: Arena, T: Entries, b: Real, how: Substitution, 
   return bytesFor(arena, [b], []) + 3 * aligned(b.byteLength) + work + matrix;
 }
 
-export function* trsv(space: Space, job: Job, T: Entries, b: Real, x: Real, how: Substitution, streamed: Streamed | undefined, workers: number): Run {
+export function* trsv(
+  space: Space,
+  job: Job,
+  T: Entries,
+  b: Real,
+  x: Real,
+  how: Substitution,
+  streamed: Streamed | undefined,
+  workers: number,
+): Run {
   const { arena } = space;
   const { byRows, length } = linesOf(T);
   const n = b.length;
@@ -321,7 +339,10 @@ function stages(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers
       // From each worker digits below 2^32 and a last one with the sign.
       const words = arena.words.subarray(out / 4, out / 4 + digits / 4 + 1);
       const digit = (i: number): number => (words[2 * i + 1] as number) * 2 ** 32 + ((words[2 * i] as number) >>> 0);
-      into.addDigits(Float64Array.from({ length: layout.DIGIT_COUNT }, (_, i) => digit(i)), 0);
+      into.addDigits(
+        Float64Array.from({ length: layout.DIGIT_COUNT }, (_, i) => digit(i)),
+        0,
+      );
       into.normalize();
       into.addSpecials(words[digits / 4] as number);
       return arena.binary64.subarray(bounds / 8, bounds / 8 + workers).reduce((a, b) => a + b, 0);

@@ -18,9 +18,7 @@ export function aligned(bytes: number): number {
 /** The entries of a matrix as lines of memory: its rows, or its columns if those are contiguous. */
 export function linesOf(A: Entries): { byRows: boolean; lines: number; length: number; step: number } {
   const byRows = A.colStep === 1 || A.cols <= 1;
-  return byRows
-    ? { byRows, lines: A.rows, length: A.cols, step: A.rowStep }
-    : { byRows, lines: A.cols, length: A.rows, step: A.colStep };
+  return byRows ? { byRows, lines: A.rows, length: A.cols, step: A.rowStep } : { byRows, lines: A.cols, length: A.rows, step: A.colStep };
 }
 
 /** Room in an arena for the operands of one call: those that live there stay where they are, others are copied. */
@@ -81,8 +79,7 @@ export class Space {
       heap.set(part(A.data, A.offset + first * step, (end - first) * length), at);
       return;
     }
-    for (let i = first; i < end; i++)
-      heap.set(part(A.data, A.offset + i * step + from, to - from), at + (i - first) * length + from);
+    for (let i = first; i < end; i++) heap.set(part(A.data, A.offset + i * step + from, to - from), at + (i - first) * length + from);
   }
 
   /** Numbers from here back to x, unless it is here. */

@@ -24,6 +24,7 @@ import { addressAt, barrier, i32At, take } from "./team";
 let W: usize = 0, m: i32 = 0, n: i32 = 0, single: bool = false;
 let sums: usize = 0, packed: usize = 0, columns: usize = 0, flags: usize = 0, current: usize = 0;
 let job: usize = 0;
+let failed: usize = 0; // where an entry that overflowed is noted: 1 + its index in the data, or 0
 
 @inline function at(i: i32, j: i32): usize { return W + ((<usize>i * <usize>n + <usize>j) << 3); }
 @inline function sumsOf(i: i32, group: i32): usize { return sums + (<usize>i * GROUPS + group) * SUMS; }
@@ -34,7 +35,7 @@ let job: usize = 0;
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {
-  return <usize>rows * (GROUPS * SUMS) + <usize>min(rows, cols) * (GROUPS * 64) + WIDTH * 32 + ((<usize>rows + 7) & ~7) + WIDTH * 8;
+  return <usize>rows * (GROUPS * SUMS) + <usize>min(rows, cols) * (GROUPS * 64) + WIDTH * 32 + ((<usize>rows + 7) & ~7) + WIDTH * 8 + 8;
 }
 
 function open(theJob: usize, data: usize, work: usize): void {
@@ -57,27 +58,24 @@ function entry(i: i32, j: i32, lane: i32, N: i32): f64 {
     setScalars(-1, 1, a, 0);
     v = settle<f64>(ROUND, 1, single);
   }
-  if (!(v - v == 0)) fail(<i32>((at(i, j) - addressAt(job, JOB_A)) >> 3));
+  if (!(v - v == 0)) fail(failed, <i32>((at(i, j) - addressAt(job, JOB_A)) >> 3));
   return v;
 }
 
 // Note an entry that overflowed. Of several the first in the order of the unblocked algorithm, column by column, stays.
-function fail(index: i32): void {
+function fail(to: usize, index: i32): void {
   while (true) {
-    const old = atomic.load<i32>(job + JOB_FAILED);
+    const old = atomic.load<i32>(to);
     if (old != 0 && !comesBefore(index, old - 1)) return;
-    if (atomic.cmpxchg<i32>(job + JOB_FAILED, old, index + 1) == old) return;
+    if (atomic.cmpxchg<i32>(to, old, index + 1) == old) return;
   }
 }
 function comesBefore(a: i32, b: i32): bool {
   const size = m * n;
   return a / size != b / size ? a < b : a % n != b % n ? a % n < b % n : a < b;
 }
-// Whether an entry of this column of the matrix has overflowed.
-function hasFailed(j: i32): bool {
-  const index = i32At(job, JOB_FAILED) - 1, first = <i32>((W - addressAt(job, JOB_A)) >> 3);
-  return index >= first && index < first + m * n && (index - first) % n == j;
-}
+// Whether an entry of this column has overflowed.
+@inline function hasFailed(j: i32): bool { return i32.load(failed) != 0 && (i32.load(failed) - 1) % n == j; }
 
 // Put the grids of a group of columns where all sums fit, by the largest entry and so many products.
 function placeColumns(first: i32, group: i32): void {
@@ -186,7 +184,10 @@ function panel(first: i32, pivots: usize): i32 {
     }
     if (hasFailed(j)) return 0;
     i32.store(pivots + (<usize>j << 2), pivot);
-    if (largest == 0) return 1 + j;
+    if (largest == 0) { // what overflowed in a later column does not count
+      i32.store(failed, 0);
+      return 1 + j;
+    }
     if (pivot != j) swapRows(j, pivot);
     const u = f64.load(at(j, j));
     for (let i = j + 1; i < m; ++i) {
@@ -209,6 +210,7 @@ function panel(first: i32, pivots: usize): i32 {
 // One matrix by all workers.
 export function lu(theJob: usize, worker: i32): void {
   open(theJob, addressAt(theJob, JOB_A), addressAt(theJob, JOB_WORK));
+  failed = job + JOB_FAILED;
   if (worker == 0) memory.fill(flags, 0, m);
   for (let first = 0; first < n; first += WIDTH) {
     barrier(job, 0);
@@ -241,9 +243,11 @@ export function luBatch(theJob: usize, worker: i32): void {
     if (k >= count || i32At(theJob, JOB_FAILED) != 0) return;
     open(theJob, addressAt(theJob, JOB_A), work);
     W += (<usize>k * <usize>m * <usize>n) << 3;
+    failed = current + WIDTH * 8;
+    i32.store(failed, 0);
     memory.fill(flags, 0, m);
     let info = 0;
-    for (let first = 0; first < n && info == 0; first += WIDTH) {
+    for (let first = 0; first < n && info == 0 && i32.load(failed) == 0; first += WIDTH) {
       for (let group = 0; group < GROUPS; ++group) {
         above(first, group);
         for (let i = first; i < m; ++i) start(i, first, group);
@@ -252,5 +256,6 @@ export function luBatch(theJob: usize, worker: i32): void {
       info = panel(first, addressAt(job, JOB_PIVOTS) + (<usize>k * <usize>min(m, n) << 2));
     }
     i32.store(addressAt(job, JOB_INFO) + (<usize>k << 2), info);
+    if (i32.load(failed) != 0) fail(job + JOB_FAILED, i32.load(failed) - 1);
   }
 }
