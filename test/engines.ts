@@ -1,7 +1,7 @@
 // The table of engines: every conformance test runs over all of it, and a new engine is one more row.
 // HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
 import { describe } from "vitest";
-import { type Kernels, kernels, level1On, routinesOn } from "../src/study.ts";
+import { engineOf, type Kernels, kernels, level1On, onThreads, routinesOn } from "../src/study.ts";
 import type { Matrix, Real, TriangularOptions } from "../src/types.ts";
 
 export interface Row {
@@ -20,10 +20,19 @@ const TABLE = {
 type Name = keyof typeof TABLE;
 const NAMES = Object.keys(TABLE) as Name[];
 
+// Engines for matrix routines only: pools of threads, more of them than cores too.
+const pool = (threads: number, variant: "fma" | "dekker") => [`threads-${threads}-${variant}`, { threads, variant }] as const;
+const POOLS = Object.fromEntries([
+  ...[1, 2, 3, 4, 7, 16].map((threads) => pool(threads, "fma")),
+  ...[2, 5].map((threads) => pool(threads, "dekker")),
+]);
+const FEW = ["threads-3-fma", "threads-2-dekker"];
+
 function chosen(): readonly string[] {
-  const names = process.env.HALFULP_ENGINES?.split(",") ?? NAMES;
-  const unknown = names.find((name) => !Object.hasOwn(TABLE, name));
-  if (unknown !== undefined) throw new Error(`HALFULP_ENGINES names "${unknown}", expected some of ${NAMES.join(", ")}`);
+  const all = [...NAMES, ...Object.keys(POOLS)];
+  const names = process.env.HALFULP_ENGINES?.split(",") ?? all;
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new Error(`HALFULP_ENGINES names "${unknown}", expected some of ${all.join(", ")}`);
   return names;
 }
 
@@ -65,14 +74,39 @@ export interface DenseRoutines {
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
 }
 type Later<T> = T | Promise<T>;
+interface DenseRow {
+  readonly name: string;
+  readonly routines: DenseRoutines;
+}
+
+const RUNS = { fma: kernels("wasm-fma") !== undefined, dekker: kernels("wasm-dekker") !== undefined };
+const sync: readonly DenseRow[] = RUNNING.map(({ name, engine }) => ({ name, routines: routinesOn(engine) as unknown as DenseRoutines }));
+const pools: readonly DenseRow[] = Object.entries(POOLS).flatMap(([name, { threads, variant }]) =>
+  CHOSEN.includes(name) && RUNS[variant] ? [{ name, routines: onPool(threads, variant) }] : [],
+);
+
+// The pool is opened at the first call: most test files need none.
+function onPool(threads: number, variant: "fma" | "dekker"): DenseRoutines {
+  let opened: Promise<DenseRoutines> | undefined;
+  const open = async (): Promise<DenseRoutines> => engineOf(await onThreads(threads, variant)) as unknown as DenseRoutines;
+  const method =
+    (name: keyof DenseRoutines) =>
+    async (...args: unknown[]) => {
+      opened ??= open();
+      return ((await opened)[name] as (...args: unknown[]) => unknown)(...args);
+    };
+  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch"] as const;
+  return Object.fromEntries(names.map((name) => [name, method(name)])) as unknown as DenseRoutines;
+}
 
 /** The matrix routines of every engine that runs here. */
-export const DENSE: readonly { name: string; routines: DenseRoutines }[] = RUNNING.map(({ name, engine }) => ({
-  name,
-  routines: routinesOn(engine) as unknown as DenseRoutines,
-}));
+export const DENSE: readonly DenseRow[] = [...sync, ...pools];
+
+/** The same without most of the pools, which differ in the number of threads only: for many small cases. */
+export const DENSE_FEW: readonly DenseRow[] = [...sync, ...pools.filter(({ name }) => FEW.includes(name))];
 
 /** A block of tests for each engine that has matrix routines. */
 export function describeDense(title: string, body: (routines: DenseRoutines) => void): void {
   describeEngines(title, (_, engine) => body(routinesOn(engine) as unknown as DenseRoutines));
+  for (const { name, routines } of pools) describe(`${title}, ${name}`, () => body(routines));
 }

@@ -6,7 +6,7 @@ import type { Matrix, Real, TriangularOptions } from "../types.ts";
 import type { Routine } from "./steps.ts";
 import { newVector } from "./vectors.ts";
 
-// Unknowns in a block unless the caller says otherwise.
+// Unknowns in a block that is refined, unless the caller says otherwise. Where nothing is, the engine may choose.
 const BLOCK_SIZE = 64;
 
 /** The solution of T x = b, or of the transposed system, by substitution. */
@@ -16,28 +16,21 @@ export function* extrsv<V extends Real>(T: Matrix<V>, b: V, options: TriangularO
   checkVectorOf("extrsv", "b", b, format, "T");
   checkSize("extrsv", "b", b, T.rows, "the order of T");
   checkOptions("extrsv", options, ["uplo", "trans", "unit", "rounding", "refine", "refineBlocks", "blockSize"]);
-  const {
-    uplo = "lower",
-    trans = false,
-    unit = false,
-    rounding = "single",
-    refine = 0,
-    refineBlocks = 0,
-    blockSize = BLOCK_SIZE,
-  } = options;
+  const { uplo = "lower", trans = false, unit = false, rounding = "single", refine = 0, refineBlocks = 0, blockSize } = options;
   checkWord("extrsv", "uplo", uplo, ["lower", "upper"]);
   checkFlag("extrsv", "trans", trans);
   checkFlag("extrsv", "unit", unit);
   checkWord("extrsv", "rounding", rounding, ["single", "paper", "corrected"]);
   checkCount("extrsv", "refine", refine, 0);
   checkCount("extrsv", "refineBlocks", refineBlocks, 0);
-  checkCount("extrsv", "blockSize", blockSize, 1);
+  if (blockSize !== undefined) checkCount("extrsv", "blockSize", blockSize, 1);
   const triangle = entries(T, trans);
   if (!unit) checkDiagonal(triangle);
 
   const x = newVector("extrsv", b, b.length);
   // A block is no longer than the system, which changes no bit: engines can make room for one.
-  const how = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: Math.min(blockSize, b.length) };
+  const size = Math.min(blockSize ?? (refineBlocks > 0 ? BLOCK_SIZE : 0), b.length);
+  const how = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: size };
   if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, how);
   return x;
 }

@@ -1,36 +1,59 @@
 import { Accumulator } from "../accumulator.ts";
 import { checkLength, checkVector } from "../checks.ts";
-import { type Level1, level1, onlyNegativeZeros, type Reducer, reductions } from "../dense/level1.ts";
+import { level1, onlyNegativeZeros, type Reducer, reductions } from "../dense/level1.ts";
 import { asyncRoutines } from "../dense/routines.ts";
 import type { AsyncKernels } from "../dense/steps.ts";
-import type { AsyncMethods, Routines } from "../dense/types.ts";
-import { ShapeError } from "../errors.ts";
+import type { AsyncMethods, MatrixProductOptions, MatrixVectorOptions, Routines } from "../dense/types.ts";
+import { copyOf } from "../dense/vectors.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
-import { checkMatrix, entries } from "../matrix.ts";
 import type { Matrix, Real, Reduction } from "../types.ts";
 import { embedded } from "./embedded.ts";
+import type { Kernels } from "./kernels.ts";
+import { type Allocate, type Resident, Residents } from "./residents.ts";
+
+export type { Resident } from "./residents.ts";
 
 export type EngineKind = "auto" | "wasm" | "threads";
 
-/** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
-export interface Resident<V> {
-  readonly shape: readonly number[];
-  /** A copy. */
-  read(): Promise<V>;
-  /** Give the memory back. */
-  free(): void;
-}
-
 type Argument<A> = A extends Real | Matrix<Real> ? A | Resident<A> : A;
 type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
-type WithResidents<O> = { [K in keyof O]: O[K] extends (...args: infer P) => infer R ? (...args: Arguments<P>) => R : O[K] };
+/** Methods that take residents, and return objects (LU) whose methods do. */
+type WithResidents<O> = {
+  [K in keyof O]: O[K] extends (...args: infer P) => Promise<infer R>
+    ? (...args: Arguments<P>) => Promise<R extends { solve: unknown } ? WithResidents<R> : R>
+    : O[K];
+};
+
+/** The routines that write one of their arguments return that: the resident, if it is one. */
+interface Writing<V extends Real> {
+  exaxpy<Y extends V | Resident<V>>(alpha: number, x: V | Resident<V>, y: Y): Promise<Y>;
+  exscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
+  exinvscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
+  exgemv<Y extends V | Resident<V>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
+  exgemm<C extends Matrix<V> | Resident<Matrix<V>>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    B: Matrix<V> | Resident<Matrix<V>>,
+    beta: number,
+    C: C,
+    options?: MatrixProductOptions,
+  ): Promise<C>;
+}
+type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof Writing<V>>>> & Writing<V>;
 
 /**
  * The routines, asynchronous. Calls read their inputs before they return and write their outputs in one step when they
  * resolve; one that fails has written nothing. Residents are borrowed until then.
  */
-export type Engine = WithResidents<AsyncMethods<Routines<Float64Array>>> &
-  WithResidents<AsyncMethods<Routines<Float32Array>>> & {
+export type Engine = OnePrecision<Float64Array> &
+  OnePrecision<Float32Array> & {
     readonly kind: Exclude<EngineKind, "auto">;
     /** What a person would call it. */
     readonly device: string;
@@ -38,6 +61,7 @@ export type Engine = WithResidents<AsyncMethods<Routines<Float64Array>>> &
     accumulate(x: Real | Resident<Real>, y?: Real | Resident<Real>): Promise<Accumulator>;
     /** Keep a vector or a matrix on the engine. */
     upload<V extends Real | Matrix<Real>>(value: V): Promise<Resident<V>>;
+    /** End it. Calls that are still pending fail, and so do later ones. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
   };
@@ -48,23 +72,54 @@ export interface Backend extends AsyncKernels {
   readonly device: string;
   readonly reduce: Reducer<Promise<number>>;
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void>;
-  /** A vector in the engine's memory, and how to give it back. */
-  allocate<V extends Real>(like: V, length: number): { array: V; free(): void };
+  readonly allocate: Allocate;
   close(): Promise<void>;
 }
 
+/** What each routine calls its arguments, and which of them it writes. */
+const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly writes?: number }> = {
+  exsum: { names: ["x"] },
+  exasum: { names: ["x"] },
+  exdot: { names: ["x", "y"] },
+  exnrm2: { names: ["x"] },
+  exaxpy: { names: ["alpha", "x", "y"], writes: 2 },
+  exscal: { names: ["alpha", "x"], writes: 1 },
+  exinvscal: { names: ["alpha", "x"], writes: 1 },
+  exgemv: { names: ["alpha", "A", "x", "beta", "y"], writes: 4 },
+  exgemm: { names: ["alpha", "A", "B", "beta", "C"], writes: 4 },
+  extrsv: { names: ["T", "b"] },
+  exlu: { names: ["A"] },
+  "LU.solve": { names: ["b"] },
+  exluBatch: { names: ["data", "n", "count"] },
+  accumulate: { names: ["x", "y"] },
+};
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
 /** Everything an engine offers, from its kernels. */
 export function engineOf(backend: Backend): Engine {
+  const residents = new Residents(backend.allocate);
+  const lending = (name: string, routine: Method): Method => {
+    const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
+    return residents.lending(name, names, writes, routine);
+  };
   const routines = { ...asyncLevel1(backend), ...asyncRoutines(() => backend), accumulate: accumulateOn(backend) };
-  const methods = Object.fromEntries(
-    Object.entries(routines).map(([name, routine]) => [name, onResidents(routine as (...args: unknown[]) => Promise<unknown>)]),
-  );
-  const close = (): Promise<void> => backend.close();
+  const exlu = async (A: Matrix<Real>): Promise<unknown> => {
+    const factors = await (routines.exlu as (A: Matrix<Real>) => Promise<{ solve: Method }>)(A);
+    return { ...factors, solve: lending("LU.solve", factors.solve) };
+  };
+  const methods = Object.entries({ ...routines, exlu }).map(([name, routine]) => [name, lending(name, routine as Method)]);
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    residents.close();
+    closing ??= backend.close().then(() => residents.freeAll());
+    return closing;
+  };
   return {
-    ...methods,
+    ...Object.fromEntries(methods),
     kind: backend.kind,
     device: backend.device,
-    upload: async (value: Real | Matrix<Real>) => upload(backend, value),
+    upload: async (value: Real | Matrix<Real>) => residents.upload(value),
     close,
     [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]: close,
   } as unknown as Engine;
@@ -72,36 +127,42 @@ export function engineOf(backend: Backend): Engine {
 
 // Reductions on the engine. What works element by element is done on this thread, on a copy: moving a vector to another
 // memory and back takes longer than the work.
-function asyncLevel1(backend: Backend): { readonly [K in keyof Level1<Real>]: (...args: never[]) => Promise<unknown> } {
+function asyncLevel1(backend: Backend): Record<string, (...args: never[]) => Promise<unknown>> {
   const { exsum, exasum, exdot, exnrm2 } = reductions(
     async (...args) => (args[1].length === 0 ? 0 : backend.reduce(...args)),
     async (value) => value,
   );
-  const { exscal, exinvscal, exaxpy } = level1(embedded) as unknown as Record<string, (...args: unknown[]) => Real>;
-  // The result of a routine that writes its last argument, on a copy; written when the promise resolves.
-  const later = async (routine: ((...args: unknown[]) => Real) | undefined, args: unknown[]): Promise<Real> => {
-    const target = args.at(-1) as Real;
-    const copy = ArrayBuffer.isView(target) ? target.slice() : target;
-    const last = args.length - 1;
-    (routine as (...args: unknown[]) => Real)(...args.map((arg, i) => (i === last ? copy : arg)));
-    await undefined;
-    target.set(copy);
-    return target;
-  };
   return {
     exsum: rejecting(exsum),
     exasum: rejecting(exasum),
     exdot: rejecting(exdot),
     exnrm2: rejecting(exnrm2),
-    exscal: (...args: unknown[]) => later(exscal, args),
-    exinvscal: (...args: unknown[]) => later(exinvscal, args),
-    exaxpy: (...args: unknown[]) => later(exaxpy, args),
+    exaxpy: elementwise("exaxpy"),
+    exscal: elementwise("exscal"),
+    exinvscal: elementwise("exinvscal"),
   };
 }
 
 // What is wrong with the arguments rejects the promise.
 function rejecting(routine: (...args: never[]) => Promise<number>): (...args: never[]) => Promise<number> {
   return async (...args) => routine(...args);
+}
+
+// The work is done at the call, written when the promise resolves.
+function elementwise(routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
+  return async (...args) => {
+    let write = (): void => {};
+    const map: Kernels["map"] = (op, alpha, x, y) => {
+      const target = op === "axpy" ? y : x;
+      const copy = copyOf(routine, target);
+      embedded().map(op, alpha, op === "axpy" ? x : copy, copy);
+      write = () => target.set(copy);
+    };
+    const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
+    await undefined;
+    write();
+    return result;
+  };
 }
 
 function accumulateOn(backend: Backend) {
@@ -116,66 +177,5 @@ function accumulateOn(backend: Backend) {
     const sum = new Superaccumulator();
     if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
     return Accumulator.of(sum, empty);
-  };
-}
-
-// ---------------------------------------------------------------- residents
-
-class OnEngine<V extends Real | Matrix<Real>> implements Resident<V> {
-  private freed = false;
-
-  constructor(
-    private readonly inner: V,
-    readonly shape: readonly number[],
-    private readonly release: () => void,
-  ) {}
-
-  /** The data as routines take them. */
-  value(): V {
-    if (this.freed) throw new ShapeError("this resident was freed, expected one that is on the engine");
-    return this.inner;
-  }
-
-  async read(): Promise<V> {
-    const value = this.value();
-    return ("data" in value ? { ...value, data: ordinary(value.data) } : ordinary(value as Real)) as V;
-  }
-
-  free(): void {
-    this.value();
-    this.freed = true;
-    this.release();
-  }
-}
-
-function ordinary(x: Real): Real {
-  const copy = x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.length) : new Float32Array(x.length);
-  copy.set(x);
-  return copy;
-}
-
-function upload(backend: Backend, value: Real | Matrix<Real>): Resident<Real | Matrix<Real>> {
-  if (ArrayBuffer.isView(value) || !("data" in value)) {
-    checkVector("upload", "value", value as Real);
-    const { array, free } = backend.allocate(value as Real, (value as Real).length);
-    array.set(value as Real);
-    return new OnEngine(array, [array.length], free);
-  }
-  checkMatrix("upload", "value", value);
-  const { rows, cols, order } = value;
-  const { data, offset, rowStep, colStep } = entries(value);
-  const { array, free } = backend.allocate(data, rows * cols);
-  const [lines, length, step] = order === "row" ? [rows, cols, rowStep] : [cols, rows, colStep];
-  for (let i = 0; i < lines; i++) array.set(data.subarray(offset + i * step, offset + i * step + length), i * length);
-  return new OnEngine({ data: array, rows, cols, order, ld: length, offset: 0 }, [rows, cols], free);
-}
-
-// A routine that takes residents too, and returns the resident where it would return what is in it.
-function onResidents(routine: (...args: unknown[]) => Promise<unknown>): (...args: unknown[]) => Promise<unknown> {
-  return async (...args) => {
-    const values = args.map((arg) => (arg instanceof OnEngine ? arg.value() : arg));
-    const result = await routine(...values);
-    const i = values.indexOf(result);
-    return i < 0 ? result : args[i];
   };
 }

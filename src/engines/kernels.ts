@@ -33,7 +33,7 @@ export interface Substitution {
   readonly rounding: "single" | "paper" | "corrected";
   readonly refine: number;
   readonly refineBlocks: number;
-  readonly blockSize: number;
+  readonly blockSize: number; // unknowns in a block; 0 where it does not matter: as the engine likes
 }
 
 /**

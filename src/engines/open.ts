@@ -1,5 +1,6 @@
 import { checkCount, checkOptions, checkWord } from "../checks.ts";
 import { reduce } from "../dense/reduce.ts";
+import { copyOf, newVector } from "../dense/vectors.ts";
 import { EngineError } from "../errors.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../types.ts";
@@ -8,7 +9,7 @@ import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.t
 import type { Entries, Kernels } from "./kernels.ts";
 import { ThreadKernels } from "./threads/index.ts";
 import { Pool } from "./threads/pool.ts";
-import { spawner } from "./threads/spawn.ts";
+import { type Spawn, spawner } from "./threads/spawn.ts";
 import { sharedModule } from "./wasm/load.ts";
 
 export interface OpenOptions {
@@ -29,15 +30,17 @@ export async function open(kind: EngineKind = "auto", options: OpenOptions = {})
   checkCount("open", "threads", threads, 1);
   if (threads > MOST_THREADS) throw new EngineError(`open: threads is ${threads}, expected at most ${MOST_THREADS}`);
   if (kind === "wasm") return engineOf(onThisThread(embedded()));
-  const missing = missingForThreads();
-  if (missing === undefined) return engineOf(await onThreads(threads));
-  if (kind === "threads") throw new EngineError(`open: ${missing}`);
-  return engineOf(onThisThread(embedded()));
+  try {
+    return engineOf(await onThreads(threads));
+  } catch (error) {
+    if (kind === "threads" || !(error instanceof EngineError)) throw error;
+    return engineOf(onThisThread(embedded()));
+  }
 }
 
 /** What could be opened on this machine, and for the rest the one line that says what is missing. */
 export async function engines(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }[]> {
-  const missing = missingForThreads();
+  const missing = await missingForThreads();
   return [
     { kind: "wasm", available: true, device: embedded().name },
     missing === undefined
@@ -56,23 +59,25 @@ function nodeCores(): number | undefined {
   return (globalThis as { process?: Builtin }).process?.getBuiltinModule?.("node:os")?.availableParallelism?.();
 }
 
-function missingForThreads(): string | undefined {
+async function missingForThreads(): Promise<string | undefined> {
   if (embeddedMemory() === undefined) return "threads need WebAssembly, which is not allowed here";
   const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated;
   if (typeof SharedArrayBuffer === "undefined" || isolated === false)
     return "threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
-  return undefined;
+  return (await spawner()) ? undefined : "threads need workers, which this runtime does not have";
 }
 
-/** The engine "threads" on this build of the kernels. */
+/** The engine "threads" on this build of the kernels, with workers that `spawn` starts. */
 export async function onThreads(
   threads: number,
   variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const),
+  spawn?: Spawn,
 ): Promise<Backend & { readonly pool: Pool }> {
-  const spawn = await spawner();
+  const missing = await missingForThreads();
+  if (missing !== undefined) throw new EngineError(`open: ${missing}`);
   const module = sharedModule(variant);
-  if (!spawn || !module) throw new EngineError("open: threads need workers, which this runtime does not have");
-  const pool = await openPool(module, spawn, threads);
+  if (!module) throw new EngineError(`open: this machine cannot run wasm-${variant}`);
+  const pool = await openPool(module, spawn ?? ((await spawner()) as Spawn), threads);
   const kernels = new ThreadKernels(pool);
   return {
     kind: "threads",
@@ -105,7 +110,7 @@ export function onThisThread(kernels: Kernels): Backend {
     kind: "wasm",
     device: kernels.name,
     async gemv(alpha, A, x, beta, y) {
-      const copy = y.slice();
+      const copy = copyOf("exgemv", y);
       kernels.gemv(alpha, A, x, beta, copy);
       await undefined;
       y.set(copy);
@@ -133,7 +138,7 @@ export function onThisThread(kernels: Kernels): Backend {
 }
 
 function compact(A: Entries): Entries {
-  const data = A.data.BYTES_PER_ELEMENT === 8 ? new Float64Array(A.rows * A.cols) : new Float32Array(A.rows * A.cols);
+  const data = newVector("exgemm", A.data, A.rows * A.cols);
   const copy = { data, offset: 0, rows: A.rows, cols: A.cols, rowStep: A.cols, colStep: 1 };
   writeBack(A, copy);
   return copy;

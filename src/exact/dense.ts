@@ -79,7 +79,8 @@ export function trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
 
 // Block by block, each refined as soon as it is solved.
 function substitute(system: System, b: Entries, x: Entries): void {
-  const { blockSize, refineBlocks } = system.how;
+  const { refineBlocks } = system.how;
+  const blockSize = system.how.blockSize || x.rows;
   for (let from = 0; from < x.rows; from += blockSize) {
     const to = Math.min(from + blockSize, x.rows);
     solveRows(system, b, x, from, to, 0);

@@ -12,7 +12,7 @@ export class SharedArena extends Arena {
   constructor(
     module: WebAssembly.Module,
     start: number,
-    readonly memory = new WebAssembly.Memory({ initial: Math.ceil((start + END) / PAGE) + STEP, maximum: MOST, shared: true }),
+    readonly memory = sharedMemory(Math.ceil((start + END) / PAGE) + STEP),
   ) {
     super(module, 0, memory, start);
     this.buffers.add(this.buffer);
@@ -25,11 +25,10 @@ export class SharedArena extends Arena {
   override allocate(bytes: number): number {
     const at = super.allocate(bytes);
     if (at !== 0) return at;
-    const pages = this.buffer.byteLength / PAGE;
-    const needed = Math.ceil((bytes + 64) / PAGE);
-    for (const more of [Math.max(needed, STEP, pages >> 2), needed]) {
+    const needed = Math.ceil((bytes + END) / PAGE);
+    for (const more of [Math.max(needed, STEP, this.buffer.byteLength / PAGE / 4), needed]) {
       try {
-        this.memory.grow(Math.min(more, MOST - pages));
+        this.memory.grow(Math.ceil(more));
       } catch {
         continue; // refused: once more with as little as will do
       }
@@ -38,5 +37,16 @@ export class SharedArena extends Arena {
       return super.allocate(bytes);
     }
     return 0;
+  }
+}
+
+// A shared memory takes all of its address space at once: where 4 GiB are not to be had, a half, and so on.
+function sharedMemory(initial: number): WebAssembly.Memory {
+  for (let maximum = MOST; ; maximum /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial, maximum, shared: true });
+    } catch (refused) {
+      if (maximum / 2 < initial) throw refused;
+    }
   }
 }

@@ -21,8 +21,9 @@ export class ThreadKernels implements AsyncKernels {
 
   trsv(T: Entries, b: Real, x: Real, how: Substitution): Promise<void> {
     const { arena, workers } = this.pool;
-    return this.pool.run(jobs.trsvBytes(arena, T, b, how, undefined, workers), (space, job) =>
-      jobs.trsv(space, job, T, b, x, how, undefined, workers),
+    const blocked = jobs.withBlocks(T, how);
+    return this.pool.run(jobs.trsvBytes(arena, T, b, blocked, undefined, workers), (space, job) =>
+      jobs.trsv(space, job, T, b, x, blocked, undefined, workers),
     );
   }
 

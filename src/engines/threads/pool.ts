@@ -3,8 +3,8 @@ import { FRAME, JOB_SIZE } from "../wasm/assembly/layout.ts";
 import { Job } from "../wasm/jobs.ts";
 import { aligned, Space } from "../wasm/space.ts";
 import { SharedArena } from "./arena.ts";
-import type { Thread } from "./spawn.ts";
-import { ADDRESS, CONTROL_SIZE, FINISHED, POSTED, SOURCE } from "./worker.ts";
+import type { Spawn, Thread } from "./spawn.ts";
+import { ADDRESS, CONTROL_SIZE, FINISHED, POSTED, READY, SOURCE } from "./worker.ts";
 
 interface Waiting {
   readonly address: number;
@@ -15,20 +15,21 @@ interface Waiting {
 /**
  * Workers over one shared memory. Jobs are posted by an atomic counter that the workers sleep on; all of them work on
  * one job, and the last to finish sends one message. Calls that come meanwhile wait in line. A worker that dies fails the
- * job at hand; all workers are then started anew, and the line goes on.
+ * job at hand; all workers are then started anew for those in line, or for the next call.
  */
 export class Pool {
   readonly arena: SharedArena;
   private readonly control: number;
-  private threads: Thread[] = [];
+  private threads: readonly Thread[] = [];
+  private ended: Promise<unknown> = Promise.resolve(); // of all workers that were told to end
   private readonly line: Waiting[] = [];
   private working: Waiting | undefined;
-  private ready = false;
+  private state: "stopped" | "changing" | "ready" = "stopped";
   private closed = false;
 
   private constructor(
     private readonly module: WebAssembly.Module,
-    private readonly spawn: (source: string) => Thread,
+    private readonly spawn: Spawn,
     readonly workers: number,
   ) {
     // The host's frame, those of the workers, the control block, then what is allocated.
@@ -36,7 +37,7 @@ export class Pool {
     this.arena = new SharedArena(module, this.control + CONTROL_SIZE);
   }
 
-  static async open(module: WebAssembly.Module, spawn: (source: string) => Thread, workers: number): Promise<Pool> {
+  static async open(module: WebAssembly.Module, spawn: Spawn, workers: number): Promise<Pool> {
     const pool = new Pool(module, spawn, workers);
     await pool.start();
     return pool;
@@ -44,7 +45,6 @@ export class Pool {
 
   /** Run a routine over the kernels: its first step, which reads all inputs, before this returns. */
   async run<R>(bytes: number, routine: (space: Space, job: Job) => Generator<void, R, void>): Promise<R> {
-    if (this.closed) throw new EngineError("threads: the engine is closed");
     const size = aligned(JOB_SIZE) + bytes;
     const at = this.arena.allocate(size);
     if (at === 0) throw new EngineError(`threads: no memory for ${bytes} bytes`);
@@ -61,32 +61,28 @@ export class Pool {
     }
   }
 
+  /** What waits or is being worked on fails. The workers have ended when this resolves. */
   async close(): Promise<void> {
     this.closed = true;
-    this.ready = false;
-    const threads = this.threads;
-    this.threads = [];
-    await Promise.all(threads.map((thread) => thread.end()));
-    const error = new EngineError("threads: the engine was closed");
+    await this.end();
+    const error = closedError();
     this.working?.reject(error);
     this.working = undefined;
-    for (const waiting of this.line.splice(0)) waiting.reject(error);
+    this.empty(error);
   }
 
   private submit(address: number): Promise<void> {
+    if (this.closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
-      if (this.closed) {
-        reject(new EngineError("threads: the engine was closed"));
-        return;
-      }
       this.line.push({ address, resolve, reject });
-      this.post();
+      if (this.state === "stopped") void this.revive();
+      else this.post();
     });
   }
 
   // Hand the next job to the workers, if they are there and idle.
   private post(): void {
-    if (!this.ready || this.working) return;
+    if (this.state !== "ready" || this.working) return;
     this.working = this.line.shift();
     this.hold(this.working !== undefined);
     if (!this.working) return;
@@ -109,52 +105,84 @@ export class Pool {
     for (const thread of this.threads) thread.hold(alive);
   }
 
+  // All workers, or an error and none.
   private async start(): Promise<void> {
+    this.state = "changing";
+    const threads: Thread[] = [];
+    this.threads = threads;
     const posted = Atomics.load(this.arena.words, this.control / 4 + POSTED);
-    const started = Array.from({ length: this.workers }, (_, worker) => {
-      const thread = this.spawn(SOURCE);
-      this.threads.push(thread);
-      return new Promise<void>((resolve, reject) => {
-        thread.listen(
-          (message) => (message === -1 ? resolve() : this.finished()),
-          (why) => {
-            reject(new EngineError(`threads: a worker could not start: ${why}`));
-            void this.restart(thread, why);
-          },
-        );
-        thread.hold(true);
-        const frame = FRAME * (worker + 1);
-        thread.post({
-          module: this.module,
-          memory: this.arena.memory,
-          frame,
-          control: this.control,
-          worker,
-          workers: this.workers,
-          posted,
-        });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        let missing = this.workers;
+        const heard = (message: number): void => {
+          if (this.threads !== threads) return; // sent before it was told to end
+          if (message !== READY) this.finished();
+          else if (--missing === 0) resolve();
+        };
+        const died = (why: string): void => {
+          reject(new EngineError(`threads: a worker could not start: ${why}`));
+          void this.lose(threads, why);
+        };
+        for (let worker = 0; worker < this.workers; worker++) {
+          const thread = this.spawn(SOURCE);
+          threads.push(thread);
+          thread.listen(heard, died);
+          thread.hold(true);
+          thread.post({
+            module: this.module,
+            memory: this.arena.memory,
+            frame: FRAME * (worker + 1),
+            control: this.control,
+            worker,
+            workers: this.workers,
+            posted,
+          });
+        }
       });
-    });
-    await Promise.all(started);
-    this.ready = true;
+    } catch (cause) {
+      await this.end();
+      this.state = "stopped";
+      throw cause instanceof EngineError ? cause : new EngineError(`threads: a worker could not start: ${cause}`, { cause });
+    }
+    this.state = "ready";
     this.hold(false);
     this.post();
   }
 
-  // Nobody may touch the memory of a failed job any more when its caller is told.
-  private async restart(dead: Thread, why: string): Promise<void> {
-    if (!this.ready || !this.threads.includes(dead)) return;
-    this.ready = false;
-    const threads = this.threads;
-    this.threads = [];
-    await Promise.all(threads.map((thread) => thread.end()));
-    this.working?.reject(new EngineError(`threads: a worker died during the call: ${why}`));
-    this.working = undefined;
-    if (this.closed) return;
+  // Start anew for those in line. If that fails they do, and the next call tries again.
+  private async revive(): Promise<void> {
     try {
       await this.start();
     } catch (error) {
-      for (const waiting of this.line.splice(0)) waiting.reject(error as EngineError);
+      this.empty(error as EngineError);
     }
   }
+
+  // Nobody may touch the memory of a failed job any more when its caller is told. Workers are started anew for a call only:
+  // ones that die at once must not go on for ever.
+  private async lose(threads: readonly Thread[], why: string): Promise<void> {
+    if (this.threads !== threads || this.state !== "ready") return;
+    await this.end();
+    this.working?.reject(new EngineError(`threads: a worker died during the call: ${why}`));
+    this.working = undefined;
+    if (this.closed) return;
+    this.state = "stopped";
+    if (this.line.length > 0) await this.revive();
+  }
+
+  private end(): Promise<unknown> {
+    this.state = "changing";
+    const threads = this.threads;
+    this.threads = [];
+    this.ended = Promise.all([this.ended, ...threads.map((thread) => thread.end())]);
+    return this.ended;
+  }
+
+  private empty(error: EngineError): void {
+    for (const waiting of this.line.splice(0)) waiting.reject(error);
+  }
+}
+
+function closedError(): EngineError {
+  return new EngineError("threads: the engine is closed");
 }

@@ -15,21 +15,30 @@ interface NodeWorker {
   unref(): void;
   terminate(): Promise<number>;
 }
-type NodeThreads = { Worker: new (source: string, options: { eval: boolean }) => NodeWorker };
+type NodeThreads = { Worker: new (source: string, options: { eval: boolean; execArgv: string[] }) => NodeWorker };
 
-/** How to start a worker from source text here, or undefined where there are no workers. */
-export async function spawner(): Promise<((source: string) => Thread) | undefined> {
+/** A way to start a worker from source text. */
+export type Spawn = (source: string) => Thread;
+
+let address: string | undefined; // of the text in a browser: there is but one, and it lives as long as the page
+
+/** How to start a worker here, or undefined where there are none. */
+export async function spawner(): Promise<Spawn | undefined> {
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node !== undefined) {
     const name = "node:worker_threads"; // not a literal: bundlers for browsers would look for it
     const { Worker } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as NodeThreads;
-    return (source) => nodeThread(new Worker(source, { eval: true }));
+    // Without the flags of this process: with --input-type=module the text would be a module.
+    return (source) => nodeThread(new Worker(source, { eval: true, execArgv: [] }));
   }
   if (typeof Worker === "undefined" || typeof URL.createObjectURL !== "function") return undefined;
-  return (source) => webThread(new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" }))));
+  return (source) => {
+    address ??= URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    return webThread(new Worker(address));
+  };
 }
 
-function nodeThread(worker: NodeWorker): Thread {
+export function nodeThread(worker: NodeWorker): Thread {
   let ended = false;
   worker.unref();
   return {

@@ -7,6 +7,10 @@ export const ADDRESS = 1;
 export const FINISHED = 2;
 export const CONTROL_SIZE = 64;
 
+/** What a worker says when it can work. Anything else it says means that the job at hand is done. */
+export const READY = 0;
+const DONE = 1;
+
 export const SOURCE = `"use strict";
 const port = typeof require === "function" ? require("node:worker_threads").parentPort : self;
 function serve({ module, memory, frame, control, worker, workers, posted }) {
@@ -14,14 +18,14 @@ function serve({ module, memory, frame, control, worker, workers, posted }) {
   const { exports } = new WebAssembly.Instance(module, { env: { memory, fetch() {}, sleep } });
   exports.setFrame(frame);
   const words = new Int32Array(memory.buffer, control, 4);
-  port.postMessage(-1);
+  port.postMessage(${READY});
   for (;;) {
     Atomics.wait(words, ${POSTED}, posted);
     const now = Atomics.load(words, ${POSTED});
     if (now === posted) continue;
     posted = now;
     exports.work(words[${ADDRESS}], worker);
-    if (Atomics.add(words, ${FINISHED}, 1) === workers - 1) port.postMessage(posted);
+    if (Atomics.add(words, ${FINISHED}, 1) === workers - 1) port.postMessage(${DONE});
   }
 }
 if (port === globalThis.self) self.onmessage = ({ data }) => serve(data);

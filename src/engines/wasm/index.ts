@@ -127,9 +127,7 @@ export class WasmKernels implements Kernels {
     this.inSpace(
       [A.data],
       (arena) => jobs.gemvBytes(arena, A, x, y, streamed),
-      function* (space, job) {
-        yield* jobs.gemv(space, job, alpha, A, x, beta, y, streamed);
-      },
+      (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, streamed),
     );
   }
 
@@ -137,20 +135,17 @@ export class WasmKernels implements Kernels {
     this.inSpace(
       [A.data, B.data, C.data],
       (arena) => jobs.gemmBytes(arena, A, B, C),
-      function* (space, job) {
-        yield* jobs.gemm(space, job, alpha, A, B, beta, C);
-      },
+      (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C),
     );
   }
 
   trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
-    const streamed = this.streamed(T, how.blockSize);
+    const blocked = jobs.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
+    const streamed = this.streamed(T, blocked.blockSize);
     this.inSpace(
       [T.data],
-      (arena) => jobs.trsvBytes(arena, T, b, how, streamed, 1),
-      function* (space, job) {
-        yield* jobs.trsv(space, job, T, b, x, how, streamed, 1);
-      },
+      (arena) => jobs.trsvBytes(arena, T, b, blocked, streamed, 1),
+      (space, job) => jobs.trsv(space, job, T, b, x, blocked, streamed, 1),
     );
   }
 

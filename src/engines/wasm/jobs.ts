@@ -19,46 +19,49 @@ const RECORD = 192; // assembly/strip.ts
 const RESIDUAL = 4; // assembly/trsv.ts
 const FINISH = { single: 1, paper: 2, corrected: 3 } as const; // assembly/certificate.ts
 
-type Field = keyof typeof layout & `JOB_${string}`;
-
-/** Write a record: fields that are not named are zero. */
+/** The record of a job: fields at their offsets in layout.ts. What is not set is zero. */
 export class Job {
   private readonly words: Int32Array;
+  private readonly numbers: Float64Array;
 
   constructor(
-    private readonly arena: Arena,
-    private readonly at: number,
+    arena: Arena,
+    at: number,
     private readonly workers: number,
   ) {
     this.words = new Int32Array(arena.buffer, at, layout.JOB_SIZE / 4);
+    this.numbers = new Float64Array(arena.buffer, at, layout.JOB_SIZE / 8);
   }
 
-  start(kind: number, like: Real, fields: Partial<Record<Field, number>>): this {
+  start(kind: number, like: Real): this {
     this.words.fill(0);
-    this.set({ JOB_KIND: kind, JOB_SINGLE: like.BYTES_PER_ELEMENT === 4 ? 1 : 0, JOB_WORKERS: this.workers, ...fields });
+    return this.set(layout.JOB_KIND, kind)
+      .set(layout.JOB_SINGLE, like.BYTES_PER_ELEMENT === 4 ? 1 : 0)
+      .set(layout.JOB_WORKERS, this.workers);
+  }
+
+  set(field: number, value: number): this {
+    this.words[field / 4] = value;
     return this;
   }
 
-  set(fields: Partial<Record<Field, number>>): this {
-    for (const [name, value] of Object.entries(fields)) this.words[layout[name as Field] / 4] = value;
-    return this;
+  /** An address and two steps, one after another. */
+  operand(field: number, { address, row, col }: Operand): this {
+    return this.set(field, address)
+      .set(field + 4, row)
+      .set(field + 8, col);
   }
 
   scalars(alpha: number, beta: number): this {
-    this.arena.binary64[(this.at + layout.JOB_ALPHA) / 8] = alpha;
-    this.arena.binary64[(this.at + layout.JOB_BETA) / 8] = beta;
+    this.numbers[layout.JOB_ALPHA / 8] = alpha;
+    this.numbers[layout.JOB_BETA / 8] = beta;
     return this;
   }
 
-  get(field: Field): number {
-    return this.words[layout[field] / 4] as number;
+  get(field: number): number {
+    return this.words[field / 4] as number;
   }
 }
-
-function operand(name: "A" | "B" | "C", { address, row, col }: Operand): Partial<Record<Field, number>> {
-  return { [`JOB_${name}`]: address, [`JOB_${name}_ROW`]: row, [`JOB_${name}_COL`]: col };
-}
-
 /** Lines of a matrix that is not in the arena, brought there a few at a time. */
 export interface Streamed {
   readonly lines: number; // at a time
@@ -89,27 +92,38 @@ export function* gemv(
   const width = y.BYTES_PER_ELEMENT;
   const X = space.vector(x, terms > 0);
   const Y = space.vector(y, beta !== 0, true);
-  job.start(byRows ? layout.GEMV_ROWS : layout.GEMV_COLUMNS, y, { JOB_M: A.rows, JOB_K: terms, JOB_X: X, JOB_Y: Y });
+  job
+    .start(byRows ? layout.GEMV_ROWS : layout.GEMV_COLUMNS, y)
+    .set(layout.JOB_M, A.rows)
+    .set(layout.JOB_K, terms)
+    .set(layout.JOB_X, X)
+    .set(layout.JOB_Y, Y);
   job.scalars(terms > 0 ? alpha : 1, beta);
   if (!byRows) {
     const bytes = Math.ceil(A.rows / 8) * RECORD;
     const records = space.reserve(bytes);
     space.arena.zero(records, bytes);
-    job.set({ JOB_WORK: records });
+    job.set(layout.JOB_WORK, records);
   }
   if (!streamed || terms === 0) {
-    if (terms > 0) job.set(operand("A", space.matrix(A)));
-    job.set({ JOB_TO: byRows ? A.rows : terms });
+    if (terms > 0) job.operand(layout.JOB_A, space.matrix(A));
+    job.set(layout.JOB_TO, byRows ? A.rows : terms);
     yield;
   } else {
     const chunk = space.reserve(streamed.lines * length * width);
     const step = length * width;
-    if (!byRows) job.set({ JOB_ROW: fetchInto(space, A) });
+    if (!byRows) job.set(layout.JOB_ROW, fetchInto(space, A));
     for (let first = 0; first < lines; first += streamed.lines) {
       const end = Math.min(first + streamed.lines, lines);
       space.copyLines(A, first, end, 0, length, chunk);
-      job.set({ JOB_A: chunk - first * step, JOB_A_ROW: byRows ? step : width, JOB_A_COL: byRows ? width : step });
-      job.set({ JOB_FROM: first, JOB_TO: end, JOB_NEXT: byRows ? first : 0 });
+      job
+        .set(layout.JOB_A, chunk - first * step)
+        .set(layout.JOB_A_ROW, byRows ? step : width)
+        .set(layout.JOB_A_COL, byRows ? width : step);
+      job
+        .set(layout.JOB_FROM, first)
+        .set(layout.JOB_TO, end)
+        .set(layout.JOB_NEXT, byRows ? first : 0);
       yield;
     }
   }
@@ -136,9 +150,14 @@ export function gemmBytes(arena: Arena, A: Entries, B: Entries, C: Entries): num
 export function* gemm(space: Space, job: Job, alpha: number, A: Entries, B: Entries, beta: number, C: Entries): Run {
   const terms = alpha === 0 ? 0 : A.cols;
   const to = space.matrix(C, beta !== 0, true);
-  job.start(layout.GEMM, C.data, { JOB_M: C.rows, JOB_N: C.cols, JOB_K: terms, JOB_WORK: space.reserve(4 * (C.rows + C.cols)) });
-  job.scalars(terms > 0 ? alpha : 1, beta).set(operand("C", to));
-  if (terms > 0) job.set(operand("A", space.matrix(A))).set(operand("B", space.matrix(B)));
+  job
+    .start(layout.GEMM, C.data)
+    .set(layout.JOB_M, C.rows)
+    .set(layout.JOB_N, C.cols)
+    .set(layout.JOB_K, terms)
+    .set(layout.JOB_WORK, space.reserve(4 * (C.rows + C.cols)));
+  job.scalars(terms > 0 ? alpha : 1, beta).operand(layout.JOB_C, to);
+  if (terms > 0) job.operand(layout.JOB_A, space.matrix(A)).operand(layout.JOB_B, space.matrix(B));
   yield;
   space.readMatrix(C, to);
 }
@@ -148,6 +167,20 @@ export function* gemm(space: Space, job: Job, alpha: number, A: Entries, B: Entr
 // Of each worker: enclosures, residual, correction; and where columns are contiguous, sums and the diagonal block.
 function trsvWork(T: Entries, size: number): number {
   return aligned(size * (layout.ENCLOSURE + 16) + (linesOf(T).byRows ? 0 : size * size * T.data.BYTES_PER_ELEMENT));
+}
+
+// Unknowns in a block where nobody asked: three rows are summed at a time, and 12 columns.
+const ROWS = 48;
+const COLUMNS = 12;
+// The part of a line from which on copying all of it is faster: 16 KiB at a time come with 16 GB/s, 512 KiB with 25.
+const WHOLE = 0.6;
+
+/** A solve with the size of its blocks settled, as that of the engine's choice if it does not matter. */
+export function withBlocks(T: Entries, how: Substitution, chunk = Number.POSITIVE_INFINITY): Substitution {
+  if (how.blockSize > 0) return how;
+  const { byRows, length } = linesOf(T);
+  const atHand = Math.max(3, 3 * Math.floor(chunk / length / 3)); // rows that a chunk holds
+  return { ...how, blockSize: Math.min(T.rows, byRows ? Math.min(ROWS, atHand) : COLUMNS) };
 }
 
 export function trsvBytes(arena: Arena, T: Entries, b: Real, how: Substitution, streamed: Streamed | undefined, workers: number): number {
@@ -183,12 +216,26 @@ export function* trsv(
   const row = streamed && !byRows ? fetchInto(space, T) : 0;
 
   function* pass(finish: number, rhs: number, given: number, out: number): Run {
-    job.start(byRows ? layout.TRSV_ROWS : layout.TRSV_COLUMNS, b, { JOB_M: n, JOB_X: given, JOB_Y: rhs, JOB_OUT: out });
-    job.set({ JOB_WORK: work, JOB_WORK_SIZE: workSize, JOB_UPPER: how.upper ? 1 : 0, JOB_UNIT: how.unit ? 1 : 0, JOB_ROW: row });
-    job.set({ JOB_FINISH: finish, JOB_REFINE: how.refineBlocks, JOB_BLOCK_SIZE: how.blockSize, JOB_TO: blocks });
+    job
+      .start(byRows ? layout.TRSV_ROWS : layout.TRSV_COLUMNS, b)
+      .set(layout.JOB_M, n)
+      .set(layout.JOB_X, given)
+      .set(layout.JOB_Y, rhs)
+      .set(layout.JOB_OUT, out);
+    job
+      .set(layout.JOB_WORK, work)
+      .set(layout.JOB_WORK_SIZE, workSize)
+      .set(layout.JOB_UPPER, how.upper ? 1 : 0)
+      .set(layout.JOB_UNIT, how.unit ? 1 : 0)
+      .set(layout.JOB_ROW, row);
+    job
+      .set(layout.JOB_FINISH, finish)
+      .set(layout.JOB_REFINE, how.refineBlocks)
+      .set(layout.JOB_BLOCK_SIZE, how.blockSize)
+      .set(layout.JOB_TO, blocks);
     arena.zero(work, records);
     if (whole) {
-      job.set(operand("A", whole));
+      job.operand(layout.JOB_A, whole);
       yield;
       return;
     }
@@ -198,12 +245,15 @@ export function* trsv(
       const end = Math.min(k + each, blocks);
       const first = how.upper ? Math.max(0, n - end * how.blockSize) : k * how.blockSize;
       const last = how.upper ? n - k * how.blockSize : Math.min(n, end * how.blockSize);
-      for (let i = first; i < last; i++) {
-        const before = how.upper !== byRows; // whether the triangle's part of this line lies before the diagonal
-        space.copyLines(T, i, i + 1, before ? 0 : i, before ? i + 1 : n, chunk + (i - first) * step);
-      }
-      job.set({ JOB_A: chunk - first * step, JOB_A_ROW: byRows ? step : width, JOB_A_COL: byRows ? width : step });
-      job.set({ JOB_FROM: k, JOB_TO: end, JOB_NEXT: k, JOB_DONE: k });
+      const before = how.upper !== byRows; // whether the triangle's part of a line lies before the diagonal
+      // Of long lines only that part; but what is next to each other in memory is copied faster as a whole.
+      if ((before ? last : n - first) > WHOLE * n) space.copyLines(T, first, last, 0, n, chunk);
+      else space.copyLines(T, first, last, before ? 0 : first, before ? last : n, chunk);
+      job
+        .set(layout.JOB_A, chunk - first * step)
+        .set(layout.JOB_A_ROW, byRows ? step : width)
+        .set(layout.JOB_A_COL, byRows ? width : step);
+      job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end).set(layout.JOB_NEXT, k).set(layout.JOB_DONE, k);
       yield;
     }
   }
@@ -248,24 +298,19 @@ export function* lu(
   const numbers = arena.binary64.subarray(at / 8, at / 8 + data.length);
   numbers.set(data);
   const workSize = luWork(arena, rows, cols);
-  const fields = {
-    JOB_A: at,
-    JOB_M: rows,
-    JOB_N: cols,
-    JOB_K: count,
-    JOB_WORK: space.reserve(luWorkers(count, workers) * workSize),
-    JOB_WORK_SIZE: workSize,
-    JOB_PIVOTS: space.reserve(4 * pivots.length),
-    JOB_INFO: space.reserve(4 * count),
-  };
-  job.start(count === 1 ? layout.LU : layout.LU_BATCH, data, fields);
-  arena.zero(fields.JOB_INFO, 4 * count);
+  const work = space.reserve(luWorkers(count, workers) * workSize);
+  const pivotsAt = space.reserve(4 * pivots.length);
+  const infoAt = space.reserve(4 * count);
+  job.start(count === 1 ? layout.LU : layout.LU_BATCH, data).set(layout.JOB_A, at);
+  job.set(layout.JOB_M, rows).set(layout.JOB_N, cols).set(layout.JOB_K, count);
+  job.set(layout.JOB_WORK, work).set(layout.JOB_WORK_SIZE, workSize).set(layout.JOB_PIVOTS, pivotsAt).set(layout.JOB_INFO, infoAt);
+  arena.zero(infoAt, 4 * count);
   yield;
-  const failed = job.get("JOB_FAILED") - 1;
+  const failed = job.get(layout.JOB_FAILED) - 1;
   if (failed >= 0) return failed;
   data.set(numbers);
-  pivots.set(new Int32Array(arena.buffer, fields.JOB_PIVOTS, pivots.length));
-  info.set(new Int32Array(arena.buffer, fields.JOB_INFO, count));
+  pivots.set(new Int32Array(arena.buffer, pivotsAt, pivots.length));
+  info.set(new Int32Array(arena.buffer, infoAt, count));
   return -1;
 }
 
@@ -321,8 +366,14 @@ function stages(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers
   const out = space.reserve(Math.max(pieces * layout.ENCLOSURE, digits + 8));
   const bounds = space.reserve(8 * workers);
   const start = (stage: keyof typeof STAGES): void => {
-    job.start(layout.REDUCE, x, { JOB_A: X, JOB_B: Y, JOB_K: x.length, JOB_OUT: out, JOB_WORK: bounds });
-    job.set({ JOB_FINISH: OPERATIONS[op], JOB_REFINE: STAGES[stage] });
+    job
+      .start(layout.REDUCE, x)
+      .set(layout.JOB_A, X)
+      .set(layout.JOB_B, Y)
+      .set(layout.JOB_K, x.length)
+      .set(layout.JOB_OUT, out)
+      .set(layout.JOB_WORK, bounds);
+    job.set(layout.JOB_FINISH, OPERATIONS[op]).set(layout.JOB_REFINE, STAGES[stage]);
   };
   return {
     /** The enclosures of all pieces. */

@@ -40,7 +40,7 @@ function place<T, Op>(record: usize, px: usize, py: usize, look: i32, n: i32): b
 // rests, and the block's error go into high + low and bound.
 //   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of
 //   u |low'|. The few roundings in bound itself are covered by the certificate, which inflates it.
-function close(record: usize, exact: v128, rest: v128, error: f64): void {
+export function close(record: usize, exact: v128, rest: v128, error: f64): void {
   let high = f64.load(record, HIGH);
   const a = f64x2.extract_lane(exact, 0), b = f64x2.extract_lane(exact, 1);
   const ca = f64x2.extract_lane(rest, 0), cb = f64x2.extract_lane(rest, 1);
@@ -79,26 +79,13 @@ function close(record: usize, exact: v128, rest: v128, error: f64): void {
 
 @inline function truncate(x: v128): v128 { return v128.and(x, i64x2.splat(~0x7ffffff)); }
 
-// The last n elements of the two vectors, fewer than 8, with zeros behind them. Before the loop and not after it: a
-// call while the sums are in registers would cost the loop those registers.
-function copyTails<T>(px: usize, py: usize, n: i32): void {
-  memory.fill(frame + TAIL_X, 0, 128);
-  for (let i = <usize>0; i < <usize>n * sizeof<T>(); i += sizeof<T>()) {
-    memory.copy(frame + TAIL_X + i, px + i, sizeof<T>());
-    memory.copy(frame + TAIL_Y + i, py + i, sizeof<T>());
-  }
-}
-
 function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): bool {
   const kind = kindOf<T, Op>();
   const S = splat(grid);
   let s0 = S, s1 = S, s2 = S, s3 = S, or = S, and = S;
   let c0 = splat(0), c1 = c0, c2 = c0, c3 = c0, large = c0;
   const stride = 8 * sizeof<T>();
-  let end = px + <usize>(n >> 3) * stride, tail = (n & 7) != 0;
-  if (tail) copyTails<T>(end, py + (end - px), n & 7);
-  while (true) {
-  for (; px != end; px += stride, py += stride) {
+  for (const end = px + <usize>(n >> 3) * stride; px != end; px += stride, py += stride) {
     let x = load<T>(px), y = isDot<Op>() ? load<T>(py) : x, v = term<Op>(x, y), t = kind == FUSED ? fused(x, y, s0) : add(s0, v);
     if (kind == EXACT) c0 = add(c0, sub(v, sub(t, s0)));
     if (kind == FUSED) c0 = add(c0, fused(x, y, sub(s0, t)));
@@ -136,11 +123,8 @@ function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): b
     }
     or = v128.or(or, t); and = v128.and(and, t); s3 = t;
   }
-  if (!tail) break;
-  tail = false; px = frame + TAIL_X; py = frame + TAIL_Y; end = px + stride;
-  }
   if (!sameBinade(or, and)) return false;
-  const m = <f64>(((n + 7) >> 3) + 4);
+  const m = <f64>((n >> 3) + 4);
   const B = max(f64x2.extract_lane(large, 0), f64x2.extract_lane(large, 1)); // 0 unless SPLIT
   const h = grid * (U / 1.5);
   const h1 = kind == SPLIT ? 2.5 * h + B * 8.881784197001252e-16 : h; // 2^-50
@@ -154,13 +138,25 @@ function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): b
   return true;
 }
 
-// n terms more, into the record. The grid is kept from block to block. The first is placed by a look at 16
-// terms; when a block leaves its grid, a new one is placed by all its terms. False: out of reach, the filter
-// knows nothing.
+// The last n elements of the two vectors, fewer than 8, with zeros behind them.
+function copyTails<T>(px: usize, py: usize, n: i32): void {
+  memory.fill(frame + TAIL_X, 0, 128);
+  memory.copy(frame + TAIL_X, px, <usize>n * sizeof<T>());
+  memory.copy(frame + TAIL_Y, py, <usize>n * sizeof<T>());
+}
+
+// n terms more, into the record. The grid is kept from block to block. The first is placed by a look at 16 terms; when a
+// block leaves its grid, a new one is placed by all its terms. False: out of reach, the filter knows nothing.
 export function filter<T, Op>(record: usize, px: usize, py: usize, n: i32): bool {
   if (f64.load(record, GRID) == 0 && !place<T, Op>(record, px, py, min(n, 16), min(n, BLOCK))) return false;
   while (n > 0) {
-    const m = min(n, BLOCK);
+    let m = min(n, BLOCK) & ~7;
+    if (m == 0) {
+      copyTails<T>(px, py, n);
+      px = frame + TAIL_X;
+      py = frame + TAIL_Y;
+      m = 8;
+    }
     if (!block<T, Op>(record, px, py, m, f64.load(record, GRID))) {
       if (!place<T, Op>(record, px, py, m, m) || !block<T, Op>(record, px, py, m, f64.load(record, GRID))) return false;
     }

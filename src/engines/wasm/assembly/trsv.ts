@@ -11,6 +11,7 @@ import { frame } from "./frame";
 import { rowAt, setRecord, spread, spreadRecord } from "./gemv";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW } from "./layout";
 import { Dot } from "./range";
+import { forgetSlack, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { U, one } from "./simd";
 import { RECORD } from "./strip";
@@ -104,6 +105,7 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), upper = i32At(job, JOB_UPPER) != 0;
   const A = addressAt(job, JOB_A), step = addressAt(job, JOB_A_ROW), x = addressAt(job, JOB_X);
   const work = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
+  forgetSlack();
   while (true) {
     const k = take(job, 1);
     if (k >= i32At(job, JOB_TO)) break;
@@ -113,11 +115,7 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
     while (used < k) {
       const done = i32At(job, JOB_FINISH) == RESIDUAL ? k : min(k, waitWhile(job + JOB_DONE, used));
       const from = upper ? n - done * size : used * size, to = upper ? n - used * size : done * size;
-      for (let i = low; i < high; ++i) {
-        const record = work + <usize>(i - low) * ENCLOSURE;
-        if (!filter<T, Dot>(record, A + <usize>i * step + <usize>from * sizeof<T>(), x + <usize>from * sizeof<T>(), to - from))
-          f64.store(record, NaN, BOUND);
-      }
+      rowDots<T>(work, A + <usize>low * step + <usize>from * sizeof<T>(), step, high - low, x + <usize>from * sizeof<T>(), to - from);
       used = done;
     }
     solve<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
