@@ -86,12 +86,15 @@ function correct(x: Real, d: Real): void {
 function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
   const { data, offset, rows, cols, rowStep, colStep } = entries(A);
   const copy = newVector(routine, A.data, rows * cols);
-  if (copy.length > 0)
-    for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
+  if (colStep === 1) for (let i = 0; i < rows; i++) copy.set(data.subarray(offset + i * rowStep, offset + i * rowStep + cols), i * cols);
+  else for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
   return { data: copy, rows, cols, order: "row", ld: cols, offset: 0 };
 }
 
 function checkFinite(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): void {
+  let zero = 0; // stays so while all are finite: a tenth of the time of a search
+  for (let i = 0; i < data.length; i++) zero += (data[i] as number) * 0;
+  if (zero === 0) return;
   const index = data.findIndex((v) => !Number.isFinite(v));
   if (index >= 0) throw entryError(routine, index, rows, cols, name, `is ${data[index]}, expected a finite number`);
 }

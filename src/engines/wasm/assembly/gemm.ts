@@ -91,12 +91,12 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
     }
   }
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1);
-  for (let i = 0; i < rows; ++i) {
-    const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
-    let to = addressAt(job, JOB_C) + <usize>(i0 + i) * addressAt(job, JOB_C_ROW) + <usize>j0 * addressAt(job, JOB_C_COL);
-    for (let j = 0; j < cols; ++j, to += addressAt(job, JOB_C_COL)) {
+  for (let j = 0; j < cols; ++j) {
+    const column = i32.load(colExponents + (<usize>(j0 + j) << 2)), cRow = addressAt(job, JOB_C_ROW);
+    let to = addressAt(job, JOB_C) + <usize>i0 * cRow + <usize>(j0 + j) * addressAt(job, JOB_C_COL), gathered = false;
+    for (let i = 0; i < rows; ++i, to += cRow) {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
-      const G = gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2)));
+      const G = gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column);
       let v: f64;
       if (plain) {
         v = certified(G - f64.load(p), -f64.load(p, REST), restBound(G, steps), sizeof<T>() == 4);
@@ -106,7 +106,11 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
         v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), sizeof<T>() == 4);
       }
       if (v != v) {
-        setTerms(A + <usize>(i0 + i) * aRow, aCol, B + <usize>(j0 + j) * bCol, bRow, K);
+        // Where one entry of a column is open, others may be: the column is gathered once if there is room.
+        const b = B + <usize>(j0 + j) * bCol, room = K <= TALL * DEEP;
+        if (room && !gathered) { pack<T>(b, bCol, bRow, 1, K, K, packedA()); gathered = true; }
+        if (sizeof<T>() == 8) setTerms(A + <usize>(i0 + i) * aRow, aCol, room ? packedA() : b, room ? 8 : bRow, K);
+        else setTerms(A + <usize>(i0 + i) * aRow, aCol, b, bRow, K);
         setScalars(alpha, beta, beta == 0 ? 0 : one<T>(to), 0);
         v = settle<T>(ROUND, 1, sizeof<T>() == 4);
       }

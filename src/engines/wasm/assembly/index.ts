@@ -18,39 +18,41 @@ export { clear } from "./ladder";
 export { setFrame } from "./frame";
 export { luWork } from "./lu";
 
+function normalized(bound: f64): f64 { normalize(); return bound; }
+
 export function filter_sum64(px: usize, py: usize, n: i32): bool { return filter<f64, Sum>(frame, px, py, n); }
-export function ladder_sum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Sum>(px, py, n); }
-export function exact_sum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Sum>(px, py, n); }
+export function ladder_sum64(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f64, Sum>(px, py, n)); }
+export function exact_sum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Sum>(px, py, n); normalize(); }
 export function expansion_sum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Sum>(px, py, n, size, early); }
 export function deposit_sum64(px: usize, py: usize, n: i32): void { accumulate<f64, Sum>(px, py, n); normalize(); }
 
 export function filter_sum32(px: usize, py: usize, n: i32): bool { return filter<f32, Sum>(frame, px, py, n); }
-export function ladder_sum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Sum>(px, py, n); }
-export function exact_sum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Sum>(px, py, n); }
+export function ladder_sum32(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f32, Sum>(px, py, n)); }
+export function exact_sum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Sum>(px, py, n); normalize(); }
 export function expansion_sum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Sum>(px, py, n, size, early); }
 export function deposit_sum32(px: usize, py: usize, n: i32): void { accumulate<f32, Sum>(px, py, n); normalize(); }
 
 export function filter_asum64(px: usize, py: usize, n: i32): bool { return filter<f64, Asum>(frame, px, py, n); }
-export function ladder_asum64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Asum>(px, py, n); }
-export function exact_asum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Asum>(px, py, n); }
+export function ladder_asum64(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f64, Asum>(px, py, n)); }
+export function exact_asum64(px: usize, py: usize, n: i32): void { exactLadder<f64, Asum>(px, py, n); normalize(); }
 export function expansion_asum64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Asum>(px, py, n, size, early); }
 export function deposit_asum64(px: usize, py: usize, n: i32): void { accumulate<f64, Asum>(px, py, n); normalize(); }
 
 export function filter_asum32(px: usize, py: usize, n: i32): bool { return filter<f32, Asum>(frame, px, py, n); }
-export function ladder_asum32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Asum>(px, py, n); }
-export function exact_asum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Asum>(px, py, n); }
+export function ladder_asum32(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f32, Asum>(px, py, n)); }
+export function exact_asum32(px: usize, py: usize, n: i32): void { exactLadder<f32, Asum>(px, py, n); normalize(); }
 export function expansion_asum32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Asum>(px, py, n, size, early); }
 export function deposit_asum32(px: usize, py: usize, n: i32): void { accumulate<f32, Asum>(px, py, n); normalize(); }
 
 export function filter_dot64(px: usize, py: usize, n: i32): bool { return filter<f64, Dot>(frame, px, py, n); }
-export function ladder_dot64(px: usize, py: usize, n: i32): f64 { return ladder<f64, Dot>(px, py, n); }
-export function exact_dot64(px: usize, py: usize, n: i32): void { exactLadder<f64, Dot>(px, py, n); }
+export function ladder_dot64(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f64, Dot>(px, py, n)); }
+export function exact_dot64(px: usize, py: usize, n: i32): void { exactLadder<f64, Dot>(px, py, n); normalize(); }
 export function expansion_dot64(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f64, Dot>(px, py, n, size, early); }
 export function deposit_dot64(px: usize, py: usize, n: i32): void { accumulate<f64, Dot>(px, py, n); normalize(); }
 
 export function filter_dot32(px: usize, py: usize, n: i32): bool { return filter<f32, Dot>(frame, px, py, n); }
-export function ladder_dot32(px: usize, py: usize, n: i32): f64 { return ladder<f32, Dot>(px, py, n); }
-export function exact_dot32(px: usize, py: usize, n: i32): void { exactLadder<f32, Dot>(px, py, n); }
+export function ladder_dot32(px: usize, py: usize, n: i32): f64 { return normalized(ladder<f32, Dot>(px, py, n)); }
+export function exact_dot32(px: usize, py: usize, n: i32): void { exactLadder<f32, Dot>(px, py, n); normalize(); }
 export function expansion_dot32(px: usize, py: usize, n: i32, size: i32, early: bool): void { expansion<f32, Dot>(px, py, n, size, early); }
 export function deposit_dot32(px: usize, py: usize, n: i32): void { accumulate<f32, Dot>(px, py, n); normalize(); }
 

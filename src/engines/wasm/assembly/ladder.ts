@@ -14,7 +14,7 @@
 import { sameBinade } from "./filter";
 import { binade, isAsum, isDot, isRounded, largest, log2Up, powerOfTwo, range, second, smallest, term } from "./range";
 import { U, add, fused, load, load2, mul, one, productExcess, splat, sub } from "./simd";
-import { addNumber, addProduct, clearDigits, deposit, normalize } from "./superaccumulator";
+import { addNumber, addProduct, clearDigits, deposit } from "./superaccumulator";
 
 // The exponent of the first grid, 0 before the first block.
 let first: i32 = 0;
@@ -178,7 +178,6 @@ export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
     py += step;
     n -= m;
   }
-  normalize();
   return bound;
 }
 
@@ -193,5 +192,4 @@ export function exactLadder<T, Op>(px: usize, py: usize, n: i32): void {
     py += step;
     n -= m;
   }
-  normalize();
 }

@@ -154,54 +154,72 @@ function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
   }
 }
 
+function exchange(p: usize, q: usize, bytes: usize): void {
+  for (const end = p + (bytes & ~15); p < end; p += 16, q += 16) {
+    const t = v128.load(p);
+    v128.store(p, v128.load(q));
+    v128.store(q, t);
+  }
+  if ((bytes & 8) != 0) {
+    const t = i64.load(p);
+    i64.store(p, i64.load(q));
+    i64.store(q, t);
+  }
+}
 function swapRows(i: i32, k: i32): void {
-  for (let p = at(i, 0), q = at(k, 0), end = at(i, 0) + (<usize>n << 3); p < end; p += 8, q += 8) {
-    const t = i64.load(p);
-    i64.store(p, i64.load(q));
-    i64.store(q, t);
-  }
-  for (let p = sumsOf(i, 0), q = sumsOf(k, 0), end = p + GROUPS * SUMS; p < end; p += 8, q += 8) {
-    const t = i64.load(p);
-    i64.store(p, i64.load(q));
-    i64.store(q, t);
-  }
+  exchange(at(i, 0), at(k, 0), <usize>n << 3);
+  exchange(sumsOf(i, 0), sumsOf(k, 0), GROUPS * SUMS);
   const t = load<u8>(flags + i);
   store<u8>(flags + i, load<u8>(flags + k));
   store<u8>(flags + k, t);
 }
 
-// The pivot steps of a block. Returns 0, or 1 + the column of a zero pivot.
+// One pivot step: column j of L and U, and the products with it in the lanes of its group. False for a zero pivot.
+function step(j: i32, first: i32, lane: i32, pivots: usize): bool {
+  const group = lane >> 3, end = 8 * group + 8;
+  let pivot = j, largest: f64 = -1;
+  for (let i = j; i < m; ++i) {
+    const v = entry(i, j, lane, j);
+    f64.store(at(i, j), v);
+    if (abs(v) > largest) { largest = abs(v); pivot = i; }
+  }
+  if (hasFailed(j)) return true;
+  i32.store(pivots + (<usize>j << 2), pivot);
+  if (largest == 0) return false;
+  if (pivot != j) swapRows(j, pivot);
+  const u = f64.load(at(j, j));
+  for (let i = j + 1; i < m; ++i) {
+    const s = f64.load(at(i, j)), l = single ? <f64>(<f32>s / <f32>u) : s / u;
+    f64.store(at(i, j), s == 0 ? 0 : l);
+    if (l != 0) store<u8>(flags + i, 1);
+  }
+  f64.store(packedAt(group, j) + ((lane & 7) << 3), u);
+  finishRow(j, first, lane + 1, end, m);
+  // The columns that are done have a zero here: their lanes go through the update unchanged.
+  for (let k = 8 * group; k < end; ++k) f64.store(current + ((k & 7) << 3), k > lane ? f64.load(packedAt(group, j) + ((k & 7) << 3)) : 0);
+  if (lane + 1 < end) for (let i = j + 1; i < m; ++i) strip<f64, Unchecked>(at(i, j), 8, current, 64, 1, sumsOf(i, group));
+  return true;
+}
+
+// The pivot steps of a block, a group of eight columns at a time; the groups after it get the products with all eight at
+// once. Returns 0, or 1 + the column of a zero pivot.
 function panel(first: i32, pivots: usize): i32 {
   const lanes = min(WIDTH, n - first);
-  for (let lane = 0; lane < lanes; ++lane) {
-    const j = first + lane;
-    if (j >= m) return 0;
-    let pivot = j, largest: f64 = -1;
-    for (let i = j; i < m; ++i) {
-      const v = entry(i, j, lane, j);
-      f64.store(at(i, j), v);
-      if (abs(v) > largest) { largest = abs(v); pivot = i; }
+  for (let lane = 0; lane < lanes; lane += 8) {
+    const top = first + lane, bottom = min(top + min(8, lanes - lane), m);
+    for (let j = top; j < bottom; ++j) {
+      if (!step(j, first, j - first, pivots)) {
+        i32.store(failed, 0); // what overflowed in a later column does not count
+        return 1 + j;
+      }
+      if (hasFailed(j)) return 0;
     }
-    if (hasFailed(j)) return 0;
-    i32.store(pivots + (<usize>j << 2), pivot);
-    if (largest == 0) { // what overflowed in a later column does not count
-      i32.store(failed, 0);
-      return 1 + j;
-    }
-    if (pivot != j) swapRows(j, pivot);
-    const u = f64.load(at(j, j));
-    for (let i = j + 1; i < m; ++i) {
-      const s = f64.load(at(i, j)), l = single ? <f64>(<f32>s / <f32>u) : s / u;
-      f64.store(at(i, j), s == 0 ? 0 : l);
-      if (l != 0) store<u8>(flags + i, 1);
-    }
-    f64.store(packedAt(lane >> 3, j) + ((lane & 7) << 3), u);
-    finishRow(j, first, lane + 1, GROUPS * 8, m);
-    // The columns that are done have a zero here: their lanes go through the update unchanged.
-    for (let k = 0; k < GROUPS * 8; ++k) f64.store(current + (k << 3), k > lane ? f64.load(packedAt(k >> 3, j) + ((k & 7) << 3)) : 0);
-    for (let group = (lane + 1) >> 3; group < GROUPS; ++group) {
-      const pb = current + (group << 6);
-      for (let i = j + 1; i < m; ++i) strip<f64, Unchecked>(at(i, j), 8, pb, 64, 1, sumsOf(i, group));
+    for (let group = (lane >> 3) + 1; group < GROUPS; ++group) {
+      for (let i = top; i < bottom; ++i) {
+        update(group, i, i + 1, top, i - top);
+        finishRow(i, first, 8 * group, 8 * group + 8, m);
+      }
+      update(group, bottom, m, top, bottom - top);
     }
   }
   return 0;

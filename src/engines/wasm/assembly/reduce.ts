@@ -6,6 +6,7 @@ import { setRecord } from "./gemv";
 import { BOUND, DIGITS, DIGIT_COUNT, ENCLOSURE, JOB_A, JOB_B, JOB_FINISH, JOB_K, JOB_OUT, JOB_REFINE, JOB_WORK, SPECIAL } from "./layout";
 import { clear, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
+import { normalize } from "./superaccumulator";
 import { addressAt, i32At, take } from "./team";
 
 @inline const PIECE: i32 = 65536;
@@ -32,6 +33,7 @@ function pieces<T, Op>(job: usize, worker: i32): void {
     }
   }
   if (stage == FILTER) return;
+  normalize();
   for (let i = 0; i < DIGIT_COUNT; ++i) atomic.add<i64>(out + (i << 3), load<i64>(frame + DIGITS + (i << 3)));
   atomic.or<i32>(out + (DIGIT_COUNT << 3), load<i32>(frame + SPECIAL));
   f64.store(addressAt(job, JOB_WORK) + (<usize>worker << 3), bound);

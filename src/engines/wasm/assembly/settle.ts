@@ -31,7 +31,13 @@ function addTerms<T>(exact: bool): f64 {
   clear();
   let bound: f64 = 0;
   const x = frame + SCRATCH_OUT, z = x + (PART << 3);
-  for (let from = 0; from < count; from += PART) {
+  let from = 0;
+  if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && alpha - alpha == 0) { // where they are, but for the last few
+    from = count & ~7;
+    if (exact) exactLadder<f64, Dot>(pa, pb, from);
+    else bound = ladder<f64, Dot>(pa, pb, from);
+  }
+  for (; from < count; from += PART) {
     const n = min(PART, count - from), padded = (n + 7) & ~7;
     gather<T>(pa + <usize>from * stepA, stepA, n, x);
     gather<T>(pb + <usize>from * stepB, stepB, n, z);

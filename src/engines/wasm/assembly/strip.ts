@@ -16,18 +16,19 @@ export const REST: i32 = 64;
 export const GRIDS: i32 = 128;
 
 // Kinds as types, as in range.ts. CHECKED gathers whether any sum has left its binade: the bits of t and G differ in
-// sign or exponent. Two operations of six; where the range is known beforehand they are saved.
+// sign or exponent. Two operations of six; where the range is known beforehand they are saved. (0.22 ns a product without
+// them on a Zen 4, where four additions and multiplications on four pipes with a latency of four cycles allow 0.16.)
 export type Checked = i8;
 export type Unchecked = i16;
 @inline function isChecked<C>(): bool { return sizeof<C>() == sizeof<Checked>(); }
 
-// a of T from pa in steps of stepA bytes, eight b of T from pb in steps of stepB. False if a sum left its binade; the
-// record is then as it was.
+// a of T from pa in steps of stepA bytes, eight b of T from pb in steps of stepB (unchecked always of packed binary64
+// numbers: 8 and 64). False if a sum left its binade; the record is then as it was.
 export function strip<T, C>(pa: usize, stepA: usize, pb: usize, stepB: usize, n: i32, record: usize): bool {
   let s0 = v128.load(record), s1 = v128.load(record, 16), s2 = v128.load(record, 32), s3 = v128.load(record, 48);
   let c0 = v128.load(record, 64), c1 = v128.load(record, 80), c2 = v128.load(record, 96), c3 = v128.load(record, 112);
   let strayed = i64x2.splat(0);
-  for (; n > 0; --n, pa += stepA, pb += stepB) {
+  for (const end = pa + <usize>n * (isChecked<C>() ? stepA : 8); pa != end; pa += isChecked<C>() ? stepA : 8, pb += isChecked<C>() ? stepB : 64) {
     const a = splat(one<T>(pa));
     let b = load<T>(pb), p = isFused() ? a : mul(a, b), t = isFused() ? nmadd(a, b, s0) : sub(s0, p);
     c0 = add(c0, isFused() ? nmadd(a, b, sub(s0, t)) : add(sub(sub(s0, t), p), productExcess(a, b, p)));
