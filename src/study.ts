@@ -1,15 +1,19 @@
-// For study and benchmarks: every stage of a reduction alone, on an engine of choice, and the pieces of exact/.
+// For study and benchmarks: every stage alone, on an engine of choice, and the pieces of exact/.
 // Ordinary users need none of this: the routines of the main module choose, and return the same bits.
 import { checkPair, checkVector, checkWord, ROUNDINGS } from "./checks.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./dense/level1.ts";
 import { reduce } from "./dense/reduce.ts";
 import { routines } from "./dense/routines.ts";
 import type { Routines } from "./dense/types.ts";
+import { newVector } from "./dense/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels } from "./engines/kernels.ts";
 import { reference } from "./engines/reference.ts";
+import { part } from "./engines/wasm/arena.ts";
 import { load } from "./engines/wasm/load.ts";
-import { Superaccumulator } from "./exact/superaccumulator.ts";
+import { dense, type Line } from "./exact/dense.ts";
+import { enclosure } from "./exact/enclosure.ts";
+import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import type { Real, Reduction, Rounding } from "./types.ts";
 
 export { asyncRoutines } from "./dense/routines.ts";
@@ -55,15 +59,41 @@ export function reduceBy(stage: Stage, engine: Kernels, op: Reduction, x: Real, 
   checkWord("reduceBy", "op", op, ["sum", "asum", "dot"]);
   checkWord("reduceBy", "round", round, ROUNDINGS);
   const format = op === "dot" ? checkPair("reduceBy", x, y) : checkVector("reduceBy", "x", x);
-  const second = op === "dot" ? y : x;
-  let result: number;
-  if (stage === "certified") {
-    result = reduce(engine, op, x, second, false, round, format);
-  } else {
-    const sum = new Superaccumulator();
-    if (stage === "ladder") engine.accumulate(op, x, second, sum, true);
-    else engine.accumulateBy(stage, op, x, second, sum);
-    result = sum.round(round, format);
-  }
+  const result = reduce(kernelsBy(stage, engine), op, x, op === "dot" ? y : x, false, round, format);
   return op === "sum" && result === 0 && onlyNegativeZeros(x) ? -0 : result;
+}
+
+/**
+ * All routines by one stage: the terms of every sum, and the products of every inner product of a matrix routine, go
+ * through it. The results are the same for all of them.
+ */
+export function routinesBy(stage: Stage, engine: Kernels): Routines<Float64Array> & Routines<Float32Array> {
+  checkWord("routinesBy", "stage", stage, STAGES);
+  return routinesOn(kernelsBy(stage, engine));
+}
+
+// The engine with one stage for all sums. What goes element by element has no stages.
+function kernelsBy(stage: Stage, engine: Kernels): Kernels {
+  if (stage === "certified") return engine;
+  const accumulate = (op: Reduction, x: Real, y: Real, into: Superaccumulator): number => {
+    if (stage === "ladder") return engine.accumulate(op, x, y, into, true);
+    engine.accumulateBy(stage, op, x, y, into);
+    return 0;
+  };
+  return {
+    name: `${engine.name}, ${stage}`,
+    enclose: () => enclosure.fill(Number.NaN),
+    accumulate,
+    accumulateBy: (other, op, x, y, into) => engine.accumulateBy(other, op, x, y, into),
+    map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
+    ...dense((x, y, into) => accumulate("dot", contiguous(x), contiguous(y), into)),
+  };
+}
+
+// A line as a vector: where it is, else a copy.
+function contiguous({ data, offset, step, length }: Line): Real {
+  if (step === 1 && length > 0) return part(data, offset, length);
+  const copy = newVector("routinesBy", data, length);
+  for (let k = 0; k < length; k++) copy[k] = data[offset + k * step] as number;
+  return copy;
 }

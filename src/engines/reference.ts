@@ -1,4 +1,4 @@
-import { gemm, gemv, lu, trsv } from "../exact/dense.ts";
+import { dense, type Line } from "../exact/dense.ts";
 import { divide, multiply, multiplyAdd } from "../exact/elementwise.ts";
 import { expansionAccumulate } from "../exact/expansion.ts";
 import { filter } from "../exact/filter.ts";
@@ -35,6 +35,10 @@ function accumulateThrough(expansion: Float64Array, early: boolean, op: Reductio
   for (const component of expansion) into.add(component);
 }
 
+function addProducts(x: Line, y: Line, into: Superaccumulator): void {
+  for (let k = 0; k < x.length; k++) into.addProduct(x.data[x.offset + k * x.step] as number, y.data[y.offset + k * y.step] as number);
+}
+
 /** Plain TypeScript over exact/: slow, obviously right, and there where WebAssembly is not allowed. */
 export const reference: Kernels = {
   name: "reference",
@@ -55,8 +59,5 @@ export const reference: Kernels = {
     const out = op === "axpy" ? y : x;
     for (let i = 0; i < x.length; i++) store(out, i, mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x)));
   },
-  gemv,
-  gemm,
-  trsv,
-  lu,
+  ...dense(addProducts),
 };

@@ -1,10 +1,34 @@
+import type { DenseKernels } from "../dense/steps.ts";
 import type { Entries, Substitution } from "../engines/kernels.ts";
 import type { Format, Real } from "../types.ts";
 import { formatOf, store } from "./store.ts";
 import { Superaccumulator } from "./superaccumulator.ts";
 
 // The dense routines as SPEC.md defines them: every entry is one exact sum and the roundings it names, in the order
-// of the definition. Slow on purpose; what every engine is compared with.
+// of the definition. Slow on purpose; what every engine is compared with. How inner products get into the sum is a
+// parameter, so that each of the papers' stages can be run alone.
+
+/** The numbers data[offset + k * step], k < length: a part of a row or column. */
+export interface Line {
+  readonly data: Real;
+  readonly offset: number;
+  readonly step: number;
+  readonly length: number;
+}
+
+/** Add the products x_k y_k to a sum, exactly. x and y are of one length. */
+export type AddProducts = (x: Line, y: Line, into: Superaccumulator) => void;
+
+/** The routines, with the products of every inner product added in this way. */
+export function dense(addProducts: AddProducts): DenseKernels {
+  return {
+    gemv: (alpha, A, x, beta, y) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
+    gemm: (alpha, A, B, beta, C) => gemm(addProducts, alpha, A, B, beta, C),
+    trsv: (T, b, x, how) => trsv(addProducts, T, b, x, how),
+    lu: (data, rows, cols, count, pivots, info) => lu(addProducts, data, rows, cols, count, pivots, info),
+  };
+}
+
 const sum = new Superaccumulator();
 const scratch = new Superaccumulator();
 
@@ -13,36 +37,42 @@ const index = (A: Entries, i: number, j: number): number => A.offset + i * A.row
 const get = (A: Entries, i: number, j: number): number => A.data[index(A, i, j)] as number;
 const set = (A: Entries, i: number, j: number, v: number): void => store(A.data, index(A, i, j), v);
 
+// Entries from..to of row i, and of column j.
+function inRow(A: Entries, i: number, from: number, to: number): Line {
+  return { data: A.data, offset: index(A, i, from), step: A.colStep, length: to - from };
+}
+function inColumn(A: Entries, j: number, from: number, to: number): Line {
+  return { data: A.data, offset: index(A, from, j), step: A.rowStep, length: to - from };
+}
+
 /** A vector as a matrix of one column. */
 function column(x: Real): Entries {
   return { data: x, offset: 0, rows: x.length, cols: 1, rowStep: 1, colStep: x.length };
 }
 
-/** y := alpha A x + beta y. */
-export function gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
-  gemm(alpha, A, column(x), beta, column(y));
+// sum := v - the products of two lines.
+function subtractProducts(addProducts: AddProducts, v: number, x: Line, y: Line): void {
+  addProducts(x, y, sum.clear());
+  sum.negate().add(v);
 }
 
 /** C := alpha A B + beta C. */
-export function gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
+function gemm(addProducts: AddProducts, alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
   const format = formatOf(C.data);
   for (let i = 0; i < C.rows; i++) {
     for (let j = 0; j < C.cols; j++) {
       sum.clear();
-      if (alpha !== 0) {
-        for (let k = 0; k < A.cols; k++) addTerm(alpha, get(A, i, k), get(B, k, j));
-        if (Number.isFinite(alpha)) sum.scale(alpha);
+      if (!Number.isFinite(alpha)) {
+        // Signs and zeros of the factors are all that counts.
+        for (let k = 0; k < A.cols; k++) sum.add(alpha * Math.sign(get(A, i, k)) * Math.sign(get(B, k, j)));
+      } else if (alpha !== 0) {
+        addProducts(inRow(A, i, 0, A.cols), inColumn(B, j, 0, A.cols), sum);
+        sum.scale(alpha);
       }
       if (beta !== 0) sum.addProduct(beta, get(C, i, j));
       set(C, i, j, sum.round("nearest", format));
     }
   }
-}
-
-// a b, which is scaled by a finite alpha later; otherwise alpha a b, where signs and zeros are all that counts.
-function addTerm(alpha: number, a: number, b: number): void {
-  if (Number.isFinite(alpha)) sum.addProduct(a, b);
-  else sum.add(alpha * Math.sign(a) * Math.sign(b));
 }
 
 // A sum divided by d and rounded once, where a zero that is exact has no sign: 0 / d and s / Inf are +0.
@@ -57,6 +87,7 @@ const add = (a: number, b: number, format: Format): number => scratch.clear().ad
 
 /** A triangular system in the order of substitution: T is lower, and an upper one is read from its last row up. */
 interface System {
+  readonly addProducts: AddProducts;
   readonly T: Entries;
   readonly how: Substitution;
   readonly format: Format;
@@ -68,9 +99,9 @@ function reversed(A: Entries): Entries {
 }
 
 /** x := the solution of T x = b. */
-export function trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
+function trsv(addProducts: AddProducts, T: Entries, b: Real, x: Real, how: Substitution): void {
   const inOrder = (A: Entries): Entries => (how.upper ? reversed(A) : A);
-  const system: System = { T: inOrder(T), how, format: formatOf(x) };
+  const system: System = { addProducts, T: inOrder(T), how, format: formatOf(x) };
   const right = inOrder(column(b));
   const solution = inOrder(column(x));
   substitute(system, right, solution);
@@ -91,15 +122,14 @@ function substitute(system: System, b: Entries, x: Entries): void {
 // Unknowns from..to of the system whose first column is `first`.
 function solveRows(system: System, b: Entries, x: Entries, from: number, to: number, first: number): void {
   for (let k = from; k < to; k++) {
-    subtractProducts(system, b, x, k, first, k);
+    startRow(system, b, x, k, first);
     set(x, k, 0, system.how.unit ? solveUnit(system) : solve(system, get(system.T, k, k)));
   }
 }
 
-// sum := b_k - the products of row k with the unknowns first..end.
-function subtractProducts({ T }: System, b: Entries, x: Entries, k: number, first: number, end: number): void {
-  sum.clear().add(get(b, k, 0));
-  for (let j = first; j < end; j++) sum.addProduct(-get(T, k, j), get(x, j, 0));
+// sum := b_k - the products of row k with the unknowns first..k.
+function startRow({ addProducts, T }: System, b: Entries, x: Entries, k: number, first: number): void {
+  subtractProducts(addProducts, get(b, k, 0), inRow(T, k, first, k), inColumn(x, 0, first, k));
 }
 
 // x_k from the exact s, which is in `sum`. Where a term of s is not finite there is nothing to round or correct.
@@ -138,7 +168,7 @@ function refine(
 
 // RN(b_k - sum T_kj x_j).
 function residual(system: System, b: Entries, x: Entries, k: number): number {
-  subtractProducts(system, b, x, k, 0, k);
+  startRow(system, b, x, k, 0);
   sum.addProduct(system.how.unit ? -1 : -get(system.T, k, k), get(x, k, 0));
   return sum.round("nearest", system.format);
 }
@@ -149,24 +179,24 @@ function isFiniteIn(x: Entries, from: number, to: number): boolean {
 }
 
 /** P A = L U in place, for `count` matrices one after another; see the contract of Kernels. */
-export function lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
+function lu(addProducts: AddProducts, data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
   const steps = Math.min(rows, cols);
   for (let m = 0; m < count; m++) {
     const A: Entries = { data, offset: m * rows * cols, rows, cols, rowStep: cols, colStep: 1 };
-    const overflow = factor(A, pivots.subarray(m * steps, (m + 1) * steps), info.subarray(m, m + 1));
+    const overflow = factor(addProducts, A, pivots.subarray(m * steps, (m + 1) * steps), info.subarray(m, m + 1));
     if (overflow >= 0) return overflow;
   }
   return -1;
 }
 
 // Column by column, each updated with all columns to its left before its pivot is chosen.
-function factor(A: Entries, pivots: Int32Array, info: Int32Array): number {
+function factor(addProducts: AddProducts, A: Entries, pivots: Int32Array, info: Int32Array): number {
   const format = formatOf(A.data);
   info[0] = 0;
   for (let j = 0; j < A.cols; j++) {
     for (let i = 0; i < A.rows; i++) {
-      sum.clear().add(get(A, i, j));
-      for (let k = 0; k < Math.min(i, j); k++) sum.addProduct(-get(A, i, k), get(A, k, j));
+      const left = Math.min(i, j);
+      subtractProducts(addProducts, get(A, i, j), inRow(A, i, 0, left), inColumn(A, j, 0, left));
       set(A, i, j, sum.round("nearest", format));
       if (!Number.isFinite(get(A, i, j))) return index(A, i, j);
     }

@@ -4,7 +4,7 @@ import { GEMV_ROWS } from "../../src/engines/wasm/assembly/layout.ts";
 import { EngineError, exgemm, exgemv, exlu, extrsv, type Matrix, matrix, open } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
-import { type Mortal, openMortal, plain } from "./mortal.ts";
+import { hesitant, type Mortal, openMortal, plain } from "./mortal.ts";
 
 const random = new Random(7);
 const values = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
@@ -44,9 +44,7 @@ describe("a worker that dies", () => {
     async (which, name) => {
       const worker = which === "first" ? 0 : 3;
       const call = calls[name] as (typeof calls)[string];
-      mortal = await openMortal(4, (source, before) =>
-        before === worker ? source.replace("exports.work", "Atomics.wait(words, 3, 0, 60_000), exports.work") : source,
-      );
+      mortal = await openMortal(4, hesitant(worker));
       const y = values(n * n);
       const before = [y, A.data, B.data].map((v) => v.slice());
       const all = Promise.allSettled([call(y), ...Array.from({ length: 20 }, () => mortal.engine.extrsv(T, b))]);

@@ -9,6 +9,12 @@ type Text = (source: string, before: number) => string;
 /** As it is. */
 export const plain: Text = (source) => source;
 
+/** One of the first workers waits before it begins with a job, long enough to be ended there. */
+export const hesitant =
+  (worker: number): Text =>
+  (source, before) =>
+    before === worker ? source.replace("exports.work", "Atomics.wait(words, 3, 0, 60_000), exports.work") : source;
+
 export interface Mortal {
   readonly engine: Engine;
   readonly pool: Opened["pool"];

@@ -142,7 +142,9 @@ export class Pool {
     } catch (cause) {
       await this.end();
       this.state = "stopped";
-      throw cause instanceof EngineError ? cause : new EngineError(`threads: a worker could not start: ${cause}`, { cause });
+      throw cause instanceof EngineError
+        ? cause
+        : new EngineError(`threads: a worker could not start: ${(cause as Error).message}`, { cause });
     }
     this.state = "ready";
     this.hold(false);

@@ -4,7 +4,7 @@ import { ROUND, certified, combine, put } from "./certificate";
 import { frame } from "./frame";
 import { BOUND, ENCLOSURE, GRID, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, LOW, FLAGGED, SCRATCH_OUT } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
-import { forgetSlack, rowDots } from "./rows";
+import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { load, load2, load4, load6, mul, one, splat } from "./simd";
 import { Checked, GRIDS, RECORD, REST, moveTo, restBound, startAt, strip } from "./strip";
@@ -32,18 +32,20 @@ export function rowAt<T>(job: usize, i: i32, from: i32, x: usize, n: i32): void 
   }
 }
 
-// Entry i from the enclosure of its sum at `frame`.
-function entry<T>(job: usize, i: i32, record: usize): void {
+// Entry i from the enclosure of its sum; whether that proved it.
+function entry<T>(job: usize, i: i32, record: usize): bool {
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), p = addressAt(job, JOB_Y) + <usize>i * sizeof<T>();
   const y = beta == 0 ? 0 : one<T>(p);
   if (alpha != 1 || beta != 0) combine(record, alpha, beta, y);
   let v = certified(f64.load(record, HIGH), f64.load(record, LOW), f64.load(record, BOUND), sizeof<T>() == 4);
-  if (v != v) {
+  const proved = v == v;
+  if (!proved) {
     rowAt<T>(job, i, 0, addressAt(job, JOB_X), i32At(job, JOB_K));
     setScalars(alpha, beta, y, 0);
     v = settle<T>(ROUND, 1, sizeof<T>() == 4);
   }
   put<T>(p, v);
+  return proved;
 }
 
 @inline export function setRecord(record: usize, high: f64, low: f64, bound: f64): void {
@@ -57,13 +59,15 @@ function entry<T>(job: usize, i: i32, record: usize): void {
 export function gemvByRows<T>(job: usize): void {
   const n = i32At(job, JOB_K), to = i32At(job, JOB_TO), x = addressAt(job, JOB_X);
   const A = addressAt(job, JOB_A), step = addressAt(job, JOB_A_ROW), records = frame + FLAGGED;
-  forgetSlack();
+  if (i32At(job, JOB_FROM) == 0) forget();
   while (true) {
-    const first = take(job, ROWS), end = min(first + ROWS, to);
+    const first = take(job, ROWS), end = min(first + ROWS, to), skip = hopeless();
     if (first >= to) break;
-    for (let i = first; i < end; ++i) setRecord(records + <usize>(i - first) * ENCLOSURE, 0, 0, 0);
-    rowDots<T>(records, A + <usize>first * step, step, end - first, x, n);
-    for (let i = first; i < end; ++i) entry<T>(job, i, records + <usize>(i - first) * ENCLOSURE);
+    for (let i = first; i < end; ++i) setRecord(records + <usize>(i - first) * ENCLOSURE, 0, 0, skip ? NaN : 0);
+    if (!skip) rowDots<T>(records, A + <usize>first * step, step, end - first, x, n);
+    let proved = 0;
+    for (let i = first; i < end; ++i) proved += <i32>entry<T>(job, i, records + <usize>(i - first) * ENCLOSURE);
+    if (!skip) remember(proved);
   }
 }
 

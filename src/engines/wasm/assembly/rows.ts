@@ -1,6 +1,6 @@
-// Dot products of several rows with one vector: filter.ts for four rows at a time, on one grid. One row at a time is one
-// stream from memory, and the processor's prefetching fetches four streams nearly twice as fast as one (n = 4096:
-// 0.73 ns an element by single rows, 0.48 by fours); x is loaded once for four.
+// Dot products of several rows with one vector: filter.ts for three rows at a time, on one grid. One row at a time is one
+// stream from memory, and the processor fetches several nearly twice as fast (n = 4096: 0.73 ns an element by single rows,
+// 0.48 by threes); x is loaded once for three. Four need more registers than there are (0.54).
 //
 // Every row has two lanes of n terms each. As in filter.ts, u = 2^-53 and h = 2^(k-53): |c| grows by at most h a term,
 // and a lane errs by u h n (n + 1) / 2 in c and, where r is rounded, by u h n in that: together at most
@@ -15,9 +15,15 @@ import { U, add, fused, isFused, load, load2, mul, productExcess, splat, sub } f
 // How many binades the first sixteen terms of the rows before were too low: where large entries come later, as on a
 // diagonal, only the first rows are summed twice.
 let slack: i32 = 0;
-export function forgetSlack(): void { slack = 0; }
 
-// The exponents of the largest among n terms of each of four rows; false where one is out of reach, or where they are so
+// Where the rows of two groups in a row all needed more than this filter, the next are not brought before it: rows of one
+// matrix are often alike. Every eighth group is, in case they are not.
+let failures: i32 = 0, skipped: i32 = 0;
+export function hopeless(): bool { return failures > 1 && (++skipped & 7) != 0; }
+export function remember(proved: i32): void { failures = proved == 0 ? failures + 1 : 0; }
+export function forget(): void { slack = failures = 0; }
+
+// The exponents of the largest among n terms of each of three rows; false where one is out of reach, or where they are so
 // far apart that one grid would not do.
 let lowest: i32 = 0, highest: i32 = 0;
 function measure<T>(pa: usize, step: usize, px: usize, n: i32): bool {
@@ -32,7 +38,7 @@ function measure<T>(pa: usize, step: usize, px: usize, n: i32): bool {
 }
 @inline function gridFor(k: i32, n: i32): f64 { return 1.5 * powerOfTwo(max(k + log2Up(n >> 1) + 1, -900)); }
 
-// n terms, a multiple of 2, of the rows.
+// n terms, an even number, of three rows.
 function block<T>(records: usize, pa: usize, step: usize, px: usize, n: i32, grid: f64): bool {
   const exact = sizeof<T>() == 4, S = splat(grid);
   let s0 = S, s1 = S, s2 = S, c0 = splat(0), c1 = c0, c2 = c0, or = S, and = S;
@@ -57,8 +63,8 @@ function block<T>(records: usize, pa: usize, step: usize, px: usize, n: i32, gri
   return true;
 }
 
-// n terms of four rows, a multiple of 4 and at most BLOCK, by one grid; false where that cannot be done.
-function four<T>(records: usize, pa: usize, step: usize, px: usize, n: i32): bool {
+// n terms of three rows, even and at most BLOCK, by one grid; false where that cannot be done.
+function three<T>(records: usize, pa: usize, step: usize, px: usize, n: i32): bool {
   const look = min(n, 16);
   if (!measure<T>(pa, step, px, look)) return false;
   const guess = highest;
@@ -74,9 +80,9 @@ export function rowDots<T>(records: usize, pa: usize, step: usize, rows: i32, px
   for (; rows > 0; rows -= 3, pa += 3 * step, records += 3 * ENCLOSURE) {
     let from = 0;
     if (rows >= 3 && n >= 16) {
-      while (n - from >= 4) {
-        const count = min(n - from, BLOCK) & ~3, at = <usize>from * sizeof<T>();
-        if (!four<T>(records, pa + at, step, px + at, count)) break;
+      while (n - from >= 2) {
+        const count = min(n - from, BLOCK) & ~1, at = <usize>from * sizeof<T>();
+        if (!three<T>(records, pa + at, step, px + at, count)) break;
         from += count;
       }
     }

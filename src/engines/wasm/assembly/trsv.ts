@@ -11,7 +11,7 @@ import { frame } from "./frame";
 import { rowAt, setRecord, spread, spreadRecord } from "./gemv";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW } from "./layout";
 import { Dot } from "./range";
-import { forgetSlack, rowDots } from "./rows";
+import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { U, one } from "./simd";
 import { RECORD } from "./strip";
@@ -27,6 +27,7 @@ import { addressAt, announce, barrier, i32At, take, waitWhile } from "./team";
 @inline function diagonalAt(work: usize, size: i32): usize { return correctionAt(work, size) + (<usize>size << 3); }
 
 let low: i32 = 0, high: i32 = 0; // the rows of the block at hand
+let proved: i32 = 0; // how many of them the filter was enough for
 function setBlock(job: usize, k: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE);
   if (i32At(job, JOB_UPPER)) {
@@ -50,13 +51,15 @@ function addExactly(record: usize, v: f64): void {
 // in the block, which starts at `diagonal`. Vectors are addressed by the index of the row in T.
 function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: usize, rhs: usize, x: usize, out: usize): void {
   const upper = i32At(job, JOB_UPPER) != 0, unit = i32At(job, JOB_UNIT) != 0, residual = kind == RESIDUAL;
+  proved = 0;
   const own = <i32>(residual && !unit), finish = residual || unit && kind != CORRECTED ? ROUND : kind;
   for (let r = 0; r < high - low; ++r) {
     const i = upper ? high - 1 - r : low + r;
     if (records != 0) memory.copy(frame, records + <usize>(i - low) * ENCLOSURE, ENCLOSURE);
     else setRecord(frame, 0, 0, 0);
     const from = upper ? i + 1 - own : low, n = (upper ? high : i + own) - from, row = diagonal + <usize>(i - low) * step;
-    if (n > 0 && !filter<T, Dot>(frame, row + <usize>(from - low) * sizeof<T>(), x + <usize>from * sizeof<T>(), n)) f64.store(frame, NaN, BOUND);
+    const open = f64.load(frame, BOUND) != f64.load(frame, BOUND);
+    if (n > 0 && !open && !filter<T, Dot>(frame, row + <usize>(from - low) * sizeof<T>(), x + <usize>from * sizeof<T>(), n)) f64.store(frame, NaN, BOUND);
     f64.store(frame, -f64.load(frame, HIGH), HIGH);
     f64.store(frame, -f64.load(frame, LOW), LOW);
     const b = one<T>(rhs + <usize>i * sizeof<T>()), extra = residual && unit ? -one<T>(x + <usize>i * sizeof<T>()) : 0;
@@ -64,7 +67,8 @@ function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: u
     if (extra != 0) addExactly(frame, extra);
     const d: f64 = finish == ROUND || unit ? 1 : one<T>(row + <usize>(i - low) * sizeof<T>());
     let v = certifiedEntry(frame, finish, d, sizeof<T>() == 4);
-    if (v != v) {
+    if (v == v) ++proved;
+    else {
       if (records != 0) {
         const first = upper ? from : 0, all = upper ? i32At(job, JOB_M) - from : n + low;
         rowAt<T>(job, i, first, x + <usize>first * sizeof<T>(), all);
@@ -105,20 +109,22 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), upper = i32At(job, JOB_UPPER) != 0;
   const A = addressAt(job, JOB_A), step = addressAt(job, JOB_A_ROW), x = addressAt(job, JOB_X);
   const work = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
-  forgetSlack();
+  if (i32At(job, JOB_FROM) == 0) forget();
   while (true) {
     const k = take(job, 1);
     if (k >= i32At(job, JOB_TO)) break;
     setBlock(job, k);
-    for (let i = low; i < high; ++i) setRecord(work + <usize>(i - low) * ENCLOSURE, 0, 0, 0);
+    const skip = hopeless();
+    for (let i = low; i < high; ++i) setRecord(work + <usize>(i - low) * ENCLOSURE, 0, 0, skip ? NaN : 0);
     let used = 0;
     while (used < k) {
       const done = i32At(job, JOB_FINISH) == RESIDUAL ? k : min(k, waitWhile(job + JOB_DONE, used));
       const from = upper ? n - done * size : used * size, to = upper ? n - used * size : done * size;
-      rowDots<T>(work, A + <usize>low * step + <usize>from * sizeof<T>(), step, high - low, x + <usize>from * sizeof<T>(), to - from);
+      if (!skip) rowDots<T>(work, A + <usize>low * step + <usize>from * sizeof<T>(), step, high - low, x + <usize>from * sizeof<T>(), to - from);
       used = done;
     }
     solve<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
+    if (!skip && k > 0) remember(proved);
     announce(job + JOB_DONE, k + 1);
   }
 }

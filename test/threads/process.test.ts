@@ -1,0 +1,113 @@
+// A process with an open pool ends by itself, and not before its calls are done.
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+// The sources as JavaScript, in a folder of its own: dist/ may be missing or old.
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "halfulp-process-"));
+  const sources = fileURLToPath(new URL("../../src", import.meta.url));
+  for (const file of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts") || (file.includes("assembly") && !file.endsWith("layout.ts"))) continue;
+    const to = join(folder, "halfulp", file.replace(/ts$/, "js"));
+    mkdirSync(dirname(to), { recursive: true });
+    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, rewriteRelativeImportExtensions: true };
+    writeFileSync(to, ts.transpileModule(readFileSync(join(sources, file), "utf8"), { compilerOptions: options }).outputText);
+  }
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+// How a script ends: what it printed, with the exit code, or the signal that had to end it.
+function run(script: string, ...flags: string[]): Promise<string> {
+  const text = `import { exdot, matrix, open, engines } from "./halfulp/index.js";\n${script}`;
+  const file = join(folder, `${Math.random()}.js`);
+  if (!flags.includes("-e")) writeFileSync(file, text);
+  return new Promise((resolve) => {
+    const options = { cwd: folder, timeout: 30_000, env: { PATH: process.env.PATH } };
+    execFile(process.execPath, [...flags, flags.includes("-e") ? text : file], options, (error, stdout, stderr) =>
+      resolve(`${stdout}${stderr}${error?.signal ?? error?.code ?? 0}`),
+    );
+  });
+}
+
+describe("a process", () => {
+  test("with an open pool that was never used ends", async () => {
+    expect(await run(`await open("threads", { threads: 4 }); console.log("open");`)).toBe("open\n0");
+  });
+
+  test("with an open pool that has worked ends", async () => {
+    const script = `
+      const engine = await open("threads", { threads: 4 });
+      const resident = await engine.upload(Float64Array.of(1, 2, 3));
+      for (let k = 0; k < 3; k++) console.log(await engine.exsum(resident));`;
+    expect(await run(script)).toBe("6\n6\n6\n0");
+  });
+
+  test("waits for calls that nobody awaits", async () => {
+    const script = `
+      const engine = await open("threads", { threads: 3 });
+      const A = matrix(new Float64Array(250000).map((_, i) => Math.sin(i)), 500, 500);
+      engine.exlu(A).then(({ pivots }) => console.log(pivots.length));
+      engine.exsum(Float64Array.of(1, 2)).then((s) => engine.exsum(Float64Array.of(s, 4))).then(console.log);
+      console.log("called");`;
+    expect(await run(script)).toBe("called\n500\n7\n0");
+  });
+
+  test("ends after close, with calls pending too", async () => {
+    const script = `
+      const engine = await open("threads", { threads: 3 });
+      const calls = Array.from({ length: 20 }, () => engine.exlu(matrix(new Float64Array(40000).map((_, i) => Math.sin(i)), 200, 200)));
+      setTimeout(() => console.log("later"), 100);
+      await engine.close();
+      console.log((await Promise.allSettled(calls)).at(-1).reason.message);`;
+    expect(await run(script)).toBe("threads: the engine is closed\nlater\n0");
+  });
+
+  test("ends after a worker has died, and after the next call", async () => {
+    const script = `
+      import { Worker } from "node:worker_threads";
+      import { engineOf, onThreads } from "./halfulp/study.js";
+      import { nodeThread } from "./halfulp/engines/threads/spawn.js";
+      const workers = [];
+      const spawn = (source) => nodeThread(workers[workers.push(new Worker(source, { eval: true })) - 1]);
+      const engine = engineOf(await onThreads(2, undefined, spawn));
+      workers[0].terminate();
+      await engine.exlu(matrix(new Float64Array(640000).map((_, i) => Math.sin(i)), 800, 800)).catch((error) => console.log(error.name));
+      console.log(await engine.exsum(Float64Array.of(1, 2)), workers.length);`;
+    expect(await run(script)).toBe("EngineError\n3 4\n0");
+  });
+
+  test("ends after a pool could not be opened", async () => {
+    const script = `
+      import { Worker } from "node:worker_threads";
+      import { onThreads } from "./halfulp/study.js";
+      import { nodeThread } from "./halfulp/engines/threads/spawn.js";
+      let count = 0;
+      const spawn = (source) => nodeThread(new Worker(count++ === 1 ? "throw new Error('no')" : source, { eval: true }));
+      await onThreads(3, undefined, spawn).catch((error) => console.log(error.message));`;
+    expect(await run(script)).toBe("threads: a worker could not start: no\n0");
+  });
+
+  test("of text that is a module has threads too", async () => {
+    const script = `
+      const engine = await open("threads", { threads: 2 });
+      console.log(await engine.exdot(Float64Array.of(1e200, 1), Float64Array.of(1e-200, 2)));`;
+    expect(await run(script, "--input-type=module", "-e")).toBe("3\n0");
+  });
+
+  test("that may not generate code has no threads, and is told why by name", async () => {
+    const script = `
+      const [wasm, threads] = await engines();
+      console.log(wasm.available, threads.available, threads.reason);
+      await open("threads").catch((error) => console.log(error.name));
+      console.log((await open("auto")).kind, exdot(Float64Array.of(3), Float64Array.of(4)));`;
+    const hidden = `delete globalThis.WebAssembly;`;
+    expect(await run(`${hidden}${script}`)).toBe("true false threads need WebAssembly, which is not allowed here\nEngineError\nwasm 12\n0");
+  });
+});
