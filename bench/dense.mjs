@@ -1,5 +1,5 @@
 // The dense routines side by side, on one thread: exgemv, extrsv, exgemm, exlu and exluBatch against plain kernels in the
-// same engine, OpenBLAS, ml-matrix and numpy-ts; then two threads against one.
+// same engine, OpenBLAS, ml-matrix and numpy-ts; every stage alone; then two threads against one.
 //   node bench/dense.mjs [--rounds 25] [--json FILE] [--quick]
 import { WELL } from "./data.mjs";
 import { casesFor, work } from "./denseCases.mjs";
@@ -14,6 +14,7 @@ import { plainDense, plainLoops, plainMemory } from "./plain.mjs";
 import { checkPlain } from "./plainCheck.mjs";
 import { isOurs, routineOf, sameBits } from "./rivals.mjs";
 import { originOf, pace, printLimits, printOrigin, quick, rounds, save } from "./session.mjs";
+import { raceDenseStages } from "./stages.mjs";
 import { count, figure, printTable, ratio } from "./table.mjs";
 import { raceThreads } from "./threads.mjs";
 
@@ -35,10 +36,11 @@ const floor = { ...(await measureReading(space, loops, READING, pace)), gflops: 
 printFloor();
 const measured = [];
 for (const one of cases) measured.push(await measure(one));
+const stages = await raceDenseStages({ ...pace, rounds: Math.min(5, rounds) });
 const threads = await raceThreads(quick, pace);
 const limits = [...denseLimits(measured, quick), ...threads.limits];
 printLimits("the dense routines are", limits);
-save(origin, { floor, limits, cases: measured, threads: threads.cases });
+save(origin, { floor, limits, cases: measured, stages, threads: threads.cases });
 
 async function shortestCall() {
   const [A, x, y] = [1, 2, 3].map((v) => Float64Array.of(v));

@@ -1,36 +1,96 @@
-// Every stage of a reduction alone, in engine memory: what each costs when it has to do all the work, on easy data
-// and on hard ones.
-import { vectors, WELL } from "./data.mjs";
+// Every stage alone, in engine memory: what each costs when it has to do all the work, on easy data and on hard ones.
+import { uniform, vectors, WELL } from "./data.mjs";
+import { dominant, HARD, hardProduct, hardTriangle, square } from "./denseData.mjs";
 import { race, timings } from "./harness.mjs";
-import { engines, study } from "./library.mjs";
-import { copyInto, sameBits } from "./rivals.mjs";
+import { engines, matrix, study } from "./library.mjs";
+import { copyInto, routineOf, sameBits } from "./rivals.mjs";
 import { count, figure, printTable } from "./table.mjs";
 
-const KINDS = [WELL, "condition 1e30"];
+// Orders at which all stages together take half a minute.
+const DENSE = [
+  {
+    op: "gemv",
+    n: 256,
+    entries: 256,
+    data: {
+      [WELL]: (n) => ({ A: square(n, 1), x: uniform(n, 2) }),
+      [HARD](n) {
+        const { rows, vector } = hardProduct(n);
+        return { A: rows, x: vector };
+      },
+    },
+    bind({ exgemv }, n, { A, x }) {
+      const [M, y] = [matrix(A, n, n), new Float64Array(n)];
+      return () => exgemv(1, M, x, 0, y);
+    },
+  },
+  {
+    op: "trsv",
+    n: 256,
+    entries: 256,
+    data: {
+      [WELL]: (n) => ({ T: dominant(n), b: uniform(n, 2) }),
+      [HARD](n) {
+        const { T, b } = hardTriangle(n);
+        return { T, b };
+      },
+    },
+    bind({ extrsv }, n, { T, b }) {
+      const M = matrix(T, n, n);
+      return () => extrsv(M, b);
+    },
+  },
+  {
+    op: "lu",
+    n: 96,
+    entries: 96 ** 2,
+    data: { [WELL]: (n) => ({ A: square(n, 1) }) },
+    bind({ exlu }, n, { A }) {
+      const M = matrix(A, n, n);
+      return () => exlu(M).lu.data;
+    },
+  },
+];
 
-/** Race the stages against each other, print a table for each operation, and return all timings. */
+/** Race the stages of reductions against each other, print a table for each operation, and return all timings. */
 export async function raceStages(n, pace) {
   const all = [];
   for (const op of ["dot", "sum"]) {
-    const races = [];
-    for (const kind of KINDS) {
-      const data = vectors(kind, op, n);
-      for (const kernels of engines) races.push({ op, kind, n, engine: kernels.name, stages: await raceOn(kernels, op, data, pace) });
-    }
-    console.log(`\nStages of ${op} alone, n = ${count(n)}, ns/element in engine memory`);
-    const rows = study.STAGES.map((stage, i) => [stage, ...races.map(({ stages }) => figure(stages[i].median / n))]);
-    printTable(["", ...races.map(({ kind, engine }) => `${kind}, ${engine}`)], rows);
-    all.push(...races);
+    const data = Object.fromEntries([WELL, HARD].map((kind) => [kind, () => vectors(kind, op, n)]));
+    const bind =
+      (stage, kernels, { x, y }) =>
+      () =>
+        study.reduceBy(stage, kernels, op, x, y);
+    all.push(...(await raceKinds({ op, n, data, bind }, { unit: "ns/element", per: n }, pace)));
   }
   return all;
 }
 
-async function raceOn(kernels, op, data, pace) {
-  const { arrays, free } = copyInto(kernels, data);
-  const { x, y } = arrays;
-  const rivals = study.STAGES.map((stage) => ({ name: stage, run: () => study.reduceBy(stage, kernels, op, x, y) }));
-  const outcomes = await race(rivals, pace);
-  free();
-  sameBits(outcomes, `stages of ${op} on ${kernels.name}`);
-  return timings(outcomes);
+/** The same for matrix routines. */
+export async function raceDenseStages(pace) {
+  const all = [];
+  for (const { op, n, entries, data, bind } of DENSE) {
+    const bindStage = (stage, kernels, arrays) => bind(study.routinesBy(stage, kernels), n, arrays);
+    all.push(...(await raceKinds({ op, n, data, bind: bindStage }, { unit: "µs/entry", per: 1000 * entries }, pace)));
+  }
+  return all;
+}
+
+async function raceKinds({ op, n, data, bind }, { unit, per }, pace) {
+  const races = [];
+  for (const [kind, make] of Object.entries(data)) {
+    const made = make(n);
+    for (const kernels of engines) {
+      const { arrays, free } = copyInto(kernels, made);
+      const rivals = study.STAGES.map((stage) => ({ name: stage, run: bind(stage, kernels, arrays) }));
+      const outcomes = await race(rivals, pace);
+      free();
+      sameBits(outcomes, `stages of ${op} on ${kernels.name}`);
+      races.push({ op, kind, n, engine: kernels.name, stages: timings(outcomes) });
+    }
+  }
+  console.log(`\nStages of ${routineOf(op)} alone, n = ${count(n)}, ${unit} in engine memory`);
+  const rows = study.STAGES.map((stage, i) => [stage, ...races.map(({ stages }) => figure(stages[i].median / per))]);
+  printTable(["", ...races.map(({ kind, engine }) => `${kind}, ${engine}`)], rows);
+  return races;
 }

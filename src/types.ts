@@ -31,6 +31,6 @@ export interface TriangularOptions {
   refine?: number | undefined;
   /** Steps on each diagonal block as soon as it is solved. */
   refineBlocks?: number | undefined;
-  /** Unknowns in a block, counted in the order of substitution; with refineBlocks the bits depend on it. */
+  /** Unknowns in a block, counted in the order of substitution. With refineBlocks the bits depend on it: then 64 unless you say so. */
   blockSize?: number | undefined;
 }

@@ -87,7 +87,8 @@ function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
   const { data, offset, rows, cols, rowStep, colStep } = entries(A);
   const copy = newVector(routine, A.data, rows * cols);
   if (colStep === 1) for (let i = 0; i < rows; i++) copy.set(data.subarray(offset + i * rowStep, offset + i * rowStep + cols), i * cols);
-  else for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
+  else
+    for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
   return { data: copy, rows, cols, order: "row", ld: cols, offset: 0 };
 }
 

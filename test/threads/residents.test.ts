@@ -160,6 +160,7 @@ describe.each(["wasm", "threads"] as const)("residents of engine %s", (kind) => 
       const A = matrix(values(n * n), n, n);
       const x = values(n);
       const [rA, rx] = [await engine.upload(A), await engine.upload(x)];
+      const first = engine.exlu(A); // the other one waits for it
       const running = engine.exgemv(round, rA, rx, 0, new Float64Array(n));
       rA.free();
       rx.free();
@@ -167,6 +168,7 @@ describe.each(["wasm", "threads"] as const)("residents of engine %s", (kind) => 
       const others = await Promise.all([engine.upload(matrix(new Float64Array(n * n).fill(Number.NaN), n, n)), engine.upload(values(n))]);
       expect(storedBits(await running)).toEqual(storedBits(exgemv(round, A, x, 0, new Float64Array(n))));
       for (const other of others) other.free();
+      await first;
     }
   });
 

@@ -40,7 +40,7 @@ function measure<T>(p: usize, line: usize, step: usize, count: i32, n: i32, sum:
   for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * 1.00000095367431640625));
 }
 
-// A rows by cols block as binary64, cols to a line, in `group` columns a line (zeros where there are none).
+// A rows by cols block as binary64, line after line of `width` numbers, with zeros behind the columns there are.
 function pack<T>(p: usize, rowStep: usize, colStep: usize, rows: i32, cols: i32, width: i32, to: usize): void {
   if (colStep == sizeof<T>()) {
     for (let i = 0; i < rows; ++i, p += rowStep) {

@@ -8,7 +8,7 @@
 import { close, filter, sameBinade } from "./filter";
 import { BOUND, ENCLOSURE, GRID } from "./layout";
 import { Dot, binade, largest, log2Up, powerOfTwo, range } from "./range";
-import { U, add, fused, isFused, load, load2, mul, productExcess, splat, sub } from "./simd";
+import { U, add, fused, isFused, load, mul, productExcess, splat, sub } from "./simd";
 
 @inline const BLOCK: i32 = 4096; // terms of a row on one grid
 
@@ -58,7 +58,7 @@ function block<T>(records: usize, pa: usize, step: usize, px: usize, n: i32, gri
   if (!sameBinade(or, and)) return false;
   const m = <f64>((n >> 1) + 2), error = U * (grid * (U / 1.5)) * (exact || isFused() ? 1 : 2) * m * m + (exact ? 0 : m * 16 * f64.MIN_VALUE);
   close(records, sub(s0, S), c0, error);
-  close(records + 1 * ENCLOSURE, sub(s1, S), c1, error);
+  close(records + ENCLOSURE, sub(s1, S), c1, error);
   close(records + 2 * ENCLOSURE, sub(s2, S), c2, error);
   return true;
 }
