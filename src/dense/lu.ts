@@ -86,9 +86,11 @@ function correct(x: Real, d: Real): void {
 function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
   const { data, offset, rows, cols, rowStep, colStep } = entries(A);
   const copy = newVector(routine, A.data, rows * cols);
-  if (colStep === 1) for (let i = 0; i < rows; i++) copy.set(data.subarray(offset + i * rowStep, offset + i * rowStep + cols), i * cols);
-  else
-    for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
+  const lines = copy.length === 0 ? 0 : rows; // there may be any number of empty rows
+  for (let i = 0; i < lines; i++) {
+    if (colStep === 1) copy.set(data.subarray(offset + i * rowStep, offset + i * rowStep + cols), i * cols);
+    else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
+  }
   return { data: copy, rows, cols, order: "row", ld: cols, offset: 0 };
 }
 

@@ -1,6 +1,19 @@
 // Data that stay on an engine.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Engine, exgemm, exgemv, exlu, exluBatch, extrsv, type Matrix, matrix, open, ShapeError } from "../../src/index.ts";
+import {
+  Accumulator,
+  type Engine,
+  exgemm,
+  exgemv,
+  exlu,
+  exluBatch,
+  exsum,
+  extrsv,
+  type Matrix,
+  matrix,
+  open,
+  ShapeError,
+} from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
 import { hesitant, openMortal } from "./mortal.ts";
@@ -152,6 +165,46 @@ describe.each(["wasm", "threads"] as const)("residents of engine %s", (kind) => 
     // A call that failed has given them back.
     await expect(engine.exgemv(1, rA, x, 0, new Float64Array(1))).rejects.toThrow(ShapeError);
     await engine.exscal(2, x);
+  });
+
+  test.each([Number.NaN, 1.5, Number.NEGATIVE_INFINITY, 5e-324])("leave %d in memory that calls then work in", async (garbage) => {
+    for (const n of [1, 9, 70, 150]) {
+      const A = matrix(values(n * n), n, n);
+      const C = matrix(values(n * n), n, n, { order: "column" });
+      for (let i = 0; i < n; i++) A.data[i * (n + 1)] = 3;
+      const [x, y] = [values(n), values(n)];
+      const S = matrix(Float32Array.from(A.data), n, n);
+      const kept = { A: await engine.upload(A), C: await engine.upload(C), x: await engine.upload(x), S: await engine.upload(S) };
+      const spoil = async () => (await engine.upload(new Float64Array(500_000).fill(garbage))).free();
+      const bits = async (v: Promise<Float64Array | Float32Array>) => storedBits(await v);
+      await spoil();
+      expect(await bits(engine.exgemv(1, kept.A, kept.x, 1, y.slice()))).toEqual(storedBits(exgemv(1, A, x, 1, y.slice())));
+      await spoil();
+      expect(await bits(engine.exgemv(1, kept.C, x, 0, y.slice()))).toEqual(storedBits(exgemv(1, C, x, 0, y.slice())));
+      await spoil();
+      const [D, E] = [matrix(y.slice(0, n), 1, n), matrix(y.slice(0, n), 1, n)];
+      const row = matrix(x, 1, n);
+      await engine.exgemm(1, row, kept.C, 1, D);
+      expect(storedBits(D.data)).toEqual(storedBits(exgemm(1, row, C, 1, E).data));
+      for (const options of [{}, { refine: 1, refineBlocks: 1, blockSize: 16 }, { uplo: "upper" as const, rounding: "paper" as const }]) {
+        await spoil();
+        expect(await bits(engine.extrsv(kept.A, kept.x, options))).toEqual(storedBits(extrsv(A, x, options)));
+        await spoil();
+        const columns = { ...A, order: "column" as const };
+        expect(await bits(engine.extrsv(columns, kept.x, options))).toEqual(storedBits(extrsv(columns, x, options)));
+      }
+      await spoil();
+      expect((await engine.exlu(kept.A)).lu).toEqual(exlu(A).lu);
+      await spoil();
+      expect((await engine.exlu(kept.S)).lu).toEqual(exlu(S).lu);
+      await spoil();
+      expect(await engine.exluBatch(A.data, n, 1)).toEqual(exluBatch(A.data, n, 1));
+      if (n === 150) expect(await engine.exluBatch(A.data, 15, 100)).toEqual(exluBatch(A.data, 15, 100));
+      await spoil();
+      expect(await engine.exsum(kept.x)).toBe(exsum(x));
+      expect((await engine.accumulate(A.data, C.data)).toBytes()).toEqual(new Accumulator().addProduct(A.data, C.data).toBytes());
+      for (const resident of Object.values(kept)) resident.free();
+    }
   });
 
   test("that are freed while a call uses them stay until it is through", async () => {

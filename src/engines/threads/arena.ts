@@ -22,8 +22,8 @@ export class SharedArena extends Arena {
     return this.buffers.has(x.buffer);
   }
 
-  override allocate(bytes: number): number {
-    const at = super.allocate(bytes);
+  override allocate(bytes: number, clean = true): number {
+    const at = super.allocate(bytes, clean);
     if (at !== 0) return at;
     const needed = Math.ceil((bytes + END) / PAGE);
     for (const more of [Math.max(needed, STEP, this.buffer.byteLength / PAGE / 4), needed]) {
@@ -34,7 +34,7 @@ export class SharedArena extends Arena {
       }
       this.extend(this.memory.buffer as ArrayBuffer);
       this.buffers.add(this.buffer);
-      return super.allocate(bytes);
+      return super.allocate(bytes, clean);
     }
     return 0;
   }

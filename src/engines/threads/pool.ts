@@ -46,7 +46,7 @@ export class Pool {
   /** Run a routine over the kernels: its first step, which reads all inputs, before this returns. */
   async run<R>(bytes: number, routine: (space: Space, job: Job) => Generator<void, R, void>): Promise<R> {
     const size = aligned(JOB_SIZE) + bytes;
-    const at = this.arena.allocate(size);
+    const at = this.arena.allocate(size, false);
     if (at === 0) throw new EngineError(`threads: no memory for ${bytes} bytes`);
     try {
       const space = new Space(this.arena, at, at + size, true);
@@ -151,8 +151,10 @@ export class Pool {
     this.post();
   }
 
-  // Start anew for those in line. If that fails they do, and the next call tries again.
+  // Start anew for those in line. If that fails they do, and the next call tries again. Kernels begin in frames of zeros
+  // and leave their superaccumulators so; a worker that died has not.
   private async revive(): Promise<void> {
+    this.arena.zero(FRAME, FRAME * this.workers);
     try {
       await this.start();
     } catch (error) {

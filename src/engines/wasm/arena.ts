@@ -108,8 +108,8 @@ export class Arena {
     new Uint8Array(this.buffer, at, bytes).fill(0);
   }
 
-  /** The offset of so many zeroed bytes, or 0 if there is no gap wide enough. First fit. */
-  allocate(bytes: number): number {
+  /** The offset of so many zeroed bytes, or of bytes that may hold anything; 0 if there is no gap wide enough. First fit. */
+  allocate(bytes: number, clean = true): number {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
     const i = this.gaps.findIndex((gap) => gap.size >= size);
     const gap = this.gaps[i];
@@ -118,7 +118,7 @@ export class Arena {
     gap.offset += size;
     gap.size -= size;
     if (gap.size === 0) this.gaps.splice(i, 1);
-    if (at < this.fresh) this.zero(at, Math.min(size, this.fresh - at));
+    if (clean && at < this.fresh) this.zero(at, Math.min(size, this.fresh - at));
     this.fresh = Math.max(this.fresh, at + size);
     this.blocks.set(at, size);
     return at;

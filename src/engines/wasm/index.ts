@@ -174,7 +174,7 @@ export class WasmKernels implements Kernels {
       const arena = this.arenas.get(data.buffer);
       if (!arena) continue;
       const bytes = bytesIn(arena);
-      const at = arena.allocate(bytes);
+      const at = arena.allocate(bytes, false);
       if (at === 0) continue;
       try {
         return run(arena, routine, at, at + bytes);

@@ -19,6 +19,13 @@ export const CORRECTED: i32 = 3;
 
 @inline function nextUp(x: f64): f64 { return x == 0 ? f64.MIN_VALUE : reinterpret<f64>(reinterpret<i64>(x) + (x > 0 ? 1 : -1)); }
 
+// The same in the ordinary case, for loops: binary64, and a bound that has been inflated already.
+@inline export function inflated(bound: f64): f64 { return bound * MORE; }
+@inline export function certifiedQuickly(high: f64, low: f64, bound: f64): f64 {
+  const h = high + low, z = h - high, m = (abs((high - (h - z)) + (low - z)) + bound) * LITTLE_MORE;
+  return h + m == h && h - m == h && abs(h) > SMALL && abs(h) < LARGE ? h : NaN;
+}
+
 // The number that all within bound of high + low round to.
 export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
   const h = high + low, z = h - high, l = (high - (h - z)) + (low - z), size = abs(h);

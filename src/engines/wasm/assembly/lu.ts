@@ -6,7 +6,7 @@
 //
 // Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which is kept: when
 // that and the largest |a_ij| outgrow half the binade, the column moves to a coarser grid.
-import { ROUND, certified } from "./certificate";
+import { ROUND, certified, certifiedQuickly, inflated } from "./certificate";
 import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
 import { setScalars, setTerms, settle } from "./settle";
@@ -55,8 +55,11 @@ function open(theJob: usize, data: usize, work: usize): void {
 function prepare(): void {
   memory.fill(flags, 0, m);
   memory.fill(sizes, 0, <usize>n << 3);
+  const even = (<usize>n & ~1) << 3;
   for (let i = 0; i < m; ++i) {
-    for (let j = 0; j < n; ++j) f64.store(sizes + (<usize>j << 3), max(f64.load(sizes + (<usize>j << 3)), abs(f64.load(at(i, j)))));
+    const row = at(i, 0);
+    for (let j = <usize>0; j < even; j += 16) v128.store(sizes + j, f64x2.pmax(v128.load(sizes + j), f64x2.abs(v128.load(row + j))));
+    if ((n & 1) != 0) f64.store(sizes + even, max(f64.load(sizes + even), abs(f64.load(row + even))));
   }
 }
 
@@ -66,10 +69,17 @@ function useBlock(first: i32): void {
   columns = packed + <usize>min(m, n) * (GROUPS * 64);
 }
 
+// The bound of what a sum of a column has lost after N products.
+@inline function boundOf(lane: i32, N: i32): f64 { return inflated(restBound(f64.load(gridAt(lane)), <f64>(N + 2) + f64.load(movesAt(lane)))); }
+
 // Entry (i, j), lane of the block, from its sum over the first N products; settled from scratch where that is open.
-function entry(i: i32, j: i32, lane: i32, N: i32): f64 {
-  const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), G = f64.load(gridAt(lane));
-  let v = certified(f64.load(p) - G, f64.load(p, REST), restBound(G, <f64>(N + 2) + f64.load(movesAt(lane))), single);
+@inline function entry(i: i32, j: i32, lane: i32, N: i32, bound: f64): f64 {
+  const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), high = f64.load(p) - f64.load(gridAt(lane)), low = f64.load(p, REST);
+  const v = single ? NaN : certifiedQuickly(high, low, bound);
+  return v == v ? v : openEntry(i, j, lane, N, high, low, bound);
+}
+function openEntry(i: i32, j: i32, lane: i32, N: i32, high: f64, low: f64, bound: f64): f64 {
+  let v = certified(high, low, bound, single);
   if (v != v) {
     const a = f64.load(at(i, j));
     if (N == 0 || load<u8>(flags + i) == 0) return a == 0 ? 0 : a; // no product but zeros
@@ -163,7 +173,7 @@ function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
   for (; lane < lanes; ++lane) {
     let u: f64 = 0;
     if (first + lane < n) {
-      u = entry(i, first + lane, lane, i);
+      u = entry(i, first + lane, lane, i, boundOf(lane, i));
       f64.store(at(i, first + lane), u);
     }
     f64.store(packedAt(lane >> 3, i) + ((lane & 7) << 3), u);
@@ -194,9 +204,10 @@ function swapRows(i: i32, k: i32): void {
 // One pivot step: column j of L and U, and the products with it in the lanes of its group. False for a zero pivot.
 function step(j: i32, first: i32, lane: i32, pivots: usize): bool {
   const group = lane >> 3, end = 8 * group + 8;
+  const bound = boundOf(lane, j);
   let pivot = j, largest: f64 = -1;
   for (let i = j; i < m; ++i) {
-    const v = entry(i, j, lane, j);
+    const v = entry(i, j, lane, j, bound);
     f64.store(at(i, j), v);
     if (abs(v) > largest) { largest = abs(v); pivot = i; }
   }
