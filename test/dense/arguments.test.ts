@@ -343,11 +343,17 @@ describe("what kernels are given", () => {
       100,
       100,
     );
-    const how = { upper: false, unit: false, rounding: "single", refine: 0, refineBlocks: 0, blockSize: 64 };
+    const how = { upper: false, unit: false, rounding: "single", refine: 0, refineBlocks: 0, blockSize: 0 };
     sync.extrsv(T, zeros(100));
     sync.extrsv(T, zeros(100), { uplo: undefined, trans: undefined, unit: undefined, rounding: undefined, refine: undefined });
     sync.extrsv(T, zeros(100), { refineBlocks: undefined, blockSize: Number.MAX_SAFE_INTEGER });
-    expect(calls.map(({ args }) => args[3])).toEqual([how, how, { ...how, blockSize: 100 }]);
+    sync.extrsv(T, zeros(100), { refineBlocks: 1 });
+    expect(calls.map(({ args }) => args[3])).toEqual([
+      how,
+      how,
+      { ...how, blockSize: 100 },
+      { ...how, refineBlocks: 1, blockSize: 64 }, // where it changes bits there is one default for all engines
+    ]);
   });
 
   test("nothing where there is nothing to write", async () => {
