@@ -7,6 +7,7 @@ import type { Real, Reduction } from "../types.ts";
 import { embedded, embeddedMemory } from "./embedded.ts";
 import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.ts";
 import type { Entries, Kernels } from "./kernels.ts";
+import { cores } from "./threads/cores.ts";
 import { ThreadKernels } from "./threads/index.ts";
 import { Pool } from "./threads/pool.ts";
 import { type Spawn, spawner } from "./threads/spawn.ts";
@@ -47,16 +48,6 @@ export async function engines(): Promise<{ kind: string; available: boolean; dev
       ? { kind: "threads", available: true, device: `${cores()} threads, ${embedded().name}` }
       : { kind: "threads", available: false, reason: missing },
   ];
-}
-
-function cores(): number {
-  return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? nodeCores() ?? 1;
-}
-
-// Node 20 has no navigator.
-function nodeCores(): number | undefined {
-  type Builtin = { getBuiltinModule?(name: string): { availableParallelism?(): number } | undefined };
-  return (globalThis as { process?: Builtin }).process?.getBuiltinModule?.("node:os")?.availableParallelism?.();
 }
 
 async function missingForThreads(): Promise<string | undefined> {

@@ -3,8 +3,14 @@ import { FRAME, JOB_SIZE } from "../wasm/assembly/layout.ts";
 import { Job } from "../wasm/jobs.ts";
 import { aligned, Space } from "../wasm/space.ts";
 import { SharedArena } from "./arena.ts";
+import { cores } from "./cores.ts";
 import type { Spawn, Thread } from "./spawn.ts";
 import { ADDRESS, CONTROL_SIZE, FINISHED, POSTED, READY, SOURCE } from "./worker.ts";
+
+// How often a worker looks before it goes to sleep: for half a millisecond where every worker has a core (exlu of order
+// 1024 waits 128 times, and to be woken takes as long), next to nothing where it may have to make room for another.
+const PATIENT = 400_000;
+const HASTY = 100;
 
 interface Waiting {
   readonly address: number;
@@ -135,6 +141,7 @@ export class Pool {
             control: this.control,
             worker,
             workers: this.workers,
+            spins: this.workers <= cores() ? PATIENT : HASTY,
             posted,
           });
         }

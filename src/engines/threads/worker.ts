@@ -13,10 +13,11 @@ const DONE = 1;
 
 export const SOURCE = `"use strict";
 const port = typeof require === "function" ? require("node:worker_threads").parentPort : self;
-function serve({ module, memory, frame, control, worker, workers, posted }) {
+function serve({ module, memory, frame, control, worker, workers, spins, posted }) {
   const sleep = (counter, value) => void Atomics.wait(new Int32Array(memory.buffer), counter >>> 2, value);
   const { exports } = new WebAssembly.Instance(module, { env: { memory, fetch() {}, sleep } });
   exports.setFrame(frame);
+  exports.setSpins(spins);
   const words = new Int32Array(memory.buffer, control, 4);
   port.postMessage(${READY});
   for (;;) {

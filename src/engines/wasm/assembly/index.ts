@@ -17,6 +17,7 @@ import { normalize } from "./superaccumulator";
 export { clear } from "./ladder";
 export { setFrame } from "./frame";
 export { luWork } from "./lu";
+export { setSpins } from "./team";
 
 function normalized(bound: f64): f64 { normalize(); return bound; }
 

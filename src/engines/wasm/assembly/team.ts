@@ -4,9 +4,10 @@ import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_WORKERS } from "./layout";
 @inline export function i32At(job: usize, field: usize): i32 { return i32.load(job + field); }
 @inline export function addressAt(job: usize, field: usize): usize { return load<usize>(job + field); }
 
-// Tries before a waiting worker goes to sleep: some 20 microseconds. With more workers than cores it is sleep that lets
-// the others on.
-@inline const SPINS: i32 = 4000;
+// Tries before a waiting worker goes to sleep: to wake up takes longer than most waits. With more workers than cores it is
+// sleep that lets the others on; the host knows.
+let spins: i32 = 1000;
+export function setSpins(count: i32): void { spins = count; }
 
 // Sleep while the counter has this value. The host's Atomics.wait and not memory.atomic.wait32: in the baseline code of
 // Node 20 that instruction overwrites a register in which the enclosing expression keeps a value (n in
@@ -20,7 +21,7 @@ export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job +
 
 // Wait until the counter is no longer `old`; its value then.
 export function waitWhile(counter: usize, old: i32): i32 {
-  for (let i = 0; i < SPINS; ++i) {
+  for (let i = 0; i < spins; ++i) {
     const now = atomic.load<i32>(counter);
     if (now != old) return now;
   }

@@ -1,0 +1,10 @@
+/** How many threads can run at once here. */
+export function cores(): number {
+  return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? nodeCores() ?? 1;
+}
+
+// Node 20 has no navigator.
+function nodeCores(): number | undefined {
+  type Builtin = { getBuiltinModule?(name: string): { availableParallelism?(): number } | undefined };
+  return (globalThis as { process?: Builtin }).process?.getBuiltinModule?.("node:os")?.availableParallelism?.();
+}
