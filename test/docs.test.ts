@@ -21,7 +21,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   execFileSync("mkdir", [join(folder, "node_modules")]);
   symlinkSync(root, join(folder, "node_modules/halfulp"));
-});
+}, 120_000); // a build takes longer than a hook may
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("examples", () => {

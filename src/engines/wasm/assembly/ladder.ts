@@ -50,8 +50,12 @@ function depositLanes(v: v128): void {
   deposit(f64x2.extract_lane(v, 0));
   deposit(f64x2.extract_lane(v, 1));
 }
-// What two sums gathered on the grid at k: multiples of its step, each at most half its binade, so that their sum is exact.
-function depositGrid(a: v128, b: v128, k: i32): void { depositLanes(add(sub(a, grid(k)), sub(b, grid(k)))); }
+// What two sums of two lanes gathered on the grid at k: four multiples of its step, each at most half its binade, so that
+// their sum is at most 2^53 steps, and exact.
+function depositGrid(a: v128, b: v128, k: i32): void {
+  const sum = add(sub(a, grid(k)), sub(b, grid(k)));
+  deposit(f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1));
+}
 @inline export function finite(v: v128): bool { const z = sub(v, v); return f64x2.extract_lane(z, 0) == 0 && f64x2.extract_lane(z, 1) == 0; }
 // Whether all numbers whose bits were gathered with OR are zeros.
 @inline function isZero(left: v128): bool { return ((i64x2.extract_lane(left, 0) | i64x2.extract_lane(left, 1)) << 1) == 0; }
