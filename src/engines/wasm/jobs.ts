@@ -12,12 +12,11 @@ import { aligned, bytesFor, linesOf, type Operand, type Space } from "./space.ts
 // not its business. Each routine here is: the bytes it needs, and what it makes of a space of that size, as a generator
 // that yields whenever the kernels are to run.
 
-/** How an engine runs a job whose record has been written. */
+/** A routine that yields whenever its job is to be run. */
 export type Run = Generator<void, void, void>;
 
-const RECORD = 192; // assembly/strip.ts
-const RESIDUAL = 4; // assembly/trsv.ts
-const FINISH = { single: 1, paper: 2, corrected: 3 } as const; // assembly/certificate.ts
+const { RECORD, PIECE } = layout;
+const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
 
 /** The record of a job: fields at their offsets in layout.ts. What is not set is zero. */
 export class Job {
@@ -62,6 +61,7 @@ export class Job {
     return this.words[field / 4] as number;
   }
 }
+
 /** Lines of a matrix that is not in the arena, brought there a few at a time. */
 export interface Streamed {
   readonly lines: number; // at a time
@@ -262,7 +262,7 @@ export function* trsv(
   const at = (address: number): Real => heap.subarray(address / width, address / width + n);
   yield* pass(FINISH[how.rounding], right, solution, solution);
   for (let step = 0; step < how.refine && at(solution).every(Number.isFinite); step++) {
-    yield* pass(RESIDUAL, right, solution, residual);
+    yield* pass(layout.RESIDUAL, right, solution, residual);
     yield* pass(FINISH[how.rounding], residual, correction, correction);
     const sum = at(solution);
     const d = at(correction);
@@ -316,9 +316,8 @@ export function* lu(
 
 // ---------------------------------------------------------------- reductions, by a pool
 
-const PIECE = 65536; // assembly/reduce.ts
-const STAGES = { filter: 0, ladder: 1, exact: 2 } as const;
-const OPERATIONS = { sum: 0, asum: 1, dot: 2 } as const;
+const STAGES = { filter: layout.FILTER, ladder: layout.LADDER, exact: layout.EXACT } as const;
+const OPERATIONS = { sum: layout.SUM, asum: layout.ASUM, dot: layout.DOT } as const;
 
 export function reduceBytes(arena: Arena, x: Real, y: Real, workers: number): number {
   const results = Math.max(Math.ceil(x.length / PIECE) * layout.ENCLOSURE, 8 * layout.DIGIT_COUNT + 8);

@@ -1,19 +1,12 @@
 // The certificate, twin of exact/enclosure.ts for rounding to nearest: if every number of an enclosure rounds to the same
 // result, that is the result; NaN where it is not proved.
-import { BOUND, GRID, HIGH, LOW } from "./layout";
-import { U, productExcess, splat } from "./simd";
-
-// How an entry is made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), or equation (3) of the
-// triangular paper.
-export const ROUND: i32 = 0;
-export const SINGLE: i32 = 1;
-export const PAPER: i32 = 2;
-export const CORRECTED: i32 = 3;
+import { BOUND, GRID, HIGH, LOW, PAPER, ROUND, SINGLE } from "./layout";
+import { U, productExcess, splat, twoSumError } from "./simd";
 
 @inline const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
 @inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
 // A bound is itself a sum of many rounded numbers: see exact/enclosure.ts.
-@inline const MORE: f64 = 1.00000095367431640625; // 1 + 2^-20
+@inline export const MORE: f64 = 1.00000095367431640625; // 1 + 2^-20
 @inline const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
 @inline const TINY: f64 = 8.095e-320; // 2^-1060 and a little: what a few underflowing products may lose
 
@@ -22,13 +15,13 @@ export const CORRECTED: i32 = 3;
 // The same in the ordinary case, for loops: binary64, and a bound that has been inflated already.
 @inline export function inflated(bound: f64): f64 { return bound * MORE; }
 @inline export function certifiedQuickly(high: f64, low: f64, bound: f64): f64 {
-  const h = high + low, z = h - high, m = (abs((high - (h - z)) + (low - z)) + bound) * LITTLE_MORE;
+  const h = high + low, m = (abs(twoSumError(high, low, h)) + bound) * LITTLE_MORE;
   return h + m == h && h - m == h && abs(h) > SMALL && abs(h) < LARGE ? h : NaN;
 }
 
 // The number that all within bound of high + low round to.
 export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
-  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z), size = abs(h);
+  const h = high + low, l = twoSumError(high, low, h), size = abs(h);
   if (bound == 0 && size - size == 0) {
     if (h == 0 && l == 0) return 0;
     if (!single) return h;
@@ -45,7 +38,7 @@ export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
 //   (h + l + e) / d = q + (h - q d + l + e) / d:
 // the sum of remainder and l rounds once, the division once.
 export function certifiedQuotient(high: f64, low: f64, bound: f64, d: f64, single: bool): f64 {
-  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z);
+  const h = high + low, l = twoSumError(high, low, h);
   if (bound == 0 && l == 0) {
     if (h == 0) return d == d ? 0 : NaN;
     if (!single && h - h == 0 && d - d == 0) return h / d;
@@ -66,19 +59,18 @@ export function excess(x: f64, y: f64): f64 {
 //   error term; the small parts are added with three roundings.
 export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
-  const p = alpha * high, a = alpha * low, b = beta * y, s = p + b, z = s - p;
-  const ep = excess(alpha, high), eb = excess(beta, y), es = (p - (s - z)) + (b - z);
+  const p = alpha * high, a = alpha * low, b = beta * y, s = p + b;
+  const ep = excess(alpha, high), eb = excess(beta, y), es = twoSumError(p, b, s);
   const rest = ((es - ep) - eb) + a;
   f64.store(record, s, HIGH);
   f64.store(record, rest, LOW);
   f64.store(record, abs(alpha) * bound * MORE + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
 }
 
-// Start an enclosure record at an exact number.
-export function startRecord(record: usize, x: f64): void {
-  f64.store(record, x, HIGH);
-  f64.store(record, 0, LOW);
-  f64.store(record, 0, BOUND);
+@inline export function setRecord(record: usize, high: f64, low: f64, bound: f64): void {
+  f64.store(record, high, HIGH);
+  f64.store(record, low, LOW);
+  f64.store(record, bound, BOUND);
   f64.store(record, 0, GRID);
 }
 
@@ -97,7 +89,7 @@ export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): 
   const q = divide(s, d, single);
   if (kind == PAPER) return q;
   // s is known, and so is an interval for what it leaves: divided and added, both ends must agree.
-  const h = high + low, z = h - high, l = (high - (h - z)) + (low - z), rest = (h - s) + l;
+  const h = high + low, l = twoSumError(high, low, h), rest = (h - s) + l;
   const m = (bound * MORE + 2 * U * abs(rest)) * LITTLE_MORE + (bound == 0 && rest == 0 ? 0 : TINY);
   const under = correct(q, (rest - m) / d, single), over = correct(q, (rest + m) / d, single);
   return under == over && under != 0 ? under : NaN;

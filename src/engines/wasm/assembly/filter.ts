@@ -23,7 +23,7 @@
 import { frame } from "./frame";
 import { BLOCK, BOUND, GRID, HIGH, LOW, TAIL_X, TAIL_Y } from "./layout";
 import { binade, isDot, isRounded, largest, log2Up, powerOfTwo, range, term } from "./range";
-import { U, add, fused, load, load2, load4, load6, mul, one, splat, sub } from "./simd";
+import { U, add, fused, load, load2, load4, load6, mul, splat, sub, twoSumError } from "./simd";
 
 // Place the grid for blocks of n terms after a look at the first few: 1.5 * 2^k with n * largest <= 2^(k-1), never
 // finer than before. False where the numbers are out of reach (infinities, or so large that sums might
@@ -44,10 +44,10 @@ export function close(record: usize, exact: v128, rest: v128, error: f64): void 
   let high = f64.load(record, HIGH);
   const a = f64x2.extract_lane(exact, 0), b = f64x2.extract_lane(exact, 1);
   const ca = f64x2.extract_lane(rest, 0), cb = f64x2.extract_lane(rest, 1);
-  let t = high + a, z = t - high;
-  const ea = (high - (t - z)) + (a - z);
-  high = t; t = high + b; z = t - high;
-  const eb = (high - (t - z)) + (b - z);
+  let t = high + a;
+  const ea = twoSumError(high, a, t);
+  high = t; t = high + b;
+  const eb = twoSumError(high, b, t);
   const low = f64.load(record, LOW) + ((ea + eb) + (ca + cb));
   f64.store(record, t, HIGH);
   f64.store(record, low, LOW);

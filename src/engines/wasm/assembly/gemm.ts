@@ -1,20 +1,18 @@
 // C := alpha A B + beta C, in tiles of C: strip() on a block of A's rows and packed columns of B. The grid of an entry is
 // known beforehand, from the largest of its row of A and the sum of its column of B in magnitude, so no sum is checked.
-import { ROUND, certified, combine, put } from "./certificate";
+import { MORE, certified, combine, put, setRecord } from "./certificate";
 import { frame } from "./frame";
-import { setRecord } from "./gemv";
-import { BOUND, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, SCRATCH_X, SCRATCH_Y } from "./layout";
+import { BOUND, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
 import { binade, powerOfTwo } from "./range";
 import { setScalars, setTerms, settle } from "./settle";
 import { one } from "./simd";
-import { REST, Unchecked, restBound, strip } from "./strip";
+import { REST, SUMS, Unchecked, restBound, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "./team";
 
 // Rows and columns of a tile, and products at a time. The packed parts of A and B are 256 KiB each, and so are the sums.
 @inline const TALL: i32 = 128;
 @inline const WIDE: i32 = 128;
 @inline const DEEP: i32 = 256;
-@inline const SUMS: i32 = 128;
 @inline function packedA(): usize { return frame + SCRATCH_X; }
 @inline function packedB(): usize { return frame + SCRATCH_X + TALL * DEEP * 8; }
 @inline function sums(): usize { return frame + SCRATCH_Y; }
@@ -37,7 +35,7 @@ function measure<T>(p: usize, line: usize, step: usize, count: i32, n: i32, sum:
       f64.store(at, sum ? f64.load(at) + size : max(f64.load(at), size));
     }
   }
-  for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * 1.00000095367431640625));
+  for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * MORE));
 }
 
 // A rows by cols block as binary64, line after line of `width` numbers, with zeros behind the columns there are.
@@ -72,8 +70,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
     const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
     for (let j = 0; j < groups << 3; ++j) {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
-      f64.store(p, j < cols ? gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2))) : 1.5);
-      f64.store(p, 0, REST);
+      startSum(p, 0, j < cols ? gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2))) : 1.5);
     }
   }
   for (let k = 0; k < K; k += DEEP) {

@@ -1,13 +1,13 @@
 // y := alpha A x + beta y. Where the rows of A are contiguous every row is a dot product (filter.ts); where its columns
 // are, eight rows at a time are summed as lanes (strip.ts), 12 columns at a time.
-import { ROUND, certified, combine, put } from "./certificate";
+import { certified, combine, put, setRecord } from "./certificate";
 import { frame } from "./frame";
-import { BOUND, ENCLOSURE, GRID, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, LOW, FLAGGED, SCRATCH_OUT } from "./layout";
+import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, LOW, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { load, load2, load4, load6, mul, one, splat } from "./simd";
-import { Checked, GRIDS, RECORD, REST, moveTo, restBound, startAt, strip } from "./strip";
+import { Checked, GRIDS, REST, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, i32At, take } from "./team";
 
 // Rows and groups of eight rows that a worker takes at a time.
@@ -48,13 +48,6 @@ function entry<T>(job: usize, i: i32, record: usize): bool {
   return proved;
 }
 
-@inline export function setRecord(record: usize, high: f64, low: f64, bound: f64): void {
-  f64.store(record, high, HIGH);
-  f64.store(record, low, LOW);
-  f64.store(record, bound, BOUND);
-  f64.store(record, 0, GRID);
-}
-
 // Rows FROM to TO.
 export function gemvByRows<T>(job: usize): void {
   const n = i32At(job, JOB_K), to = i32At(job, JOB_TO), x = addressAt(job, JOB_X);
@@ -91,8 +84,10 @@ function placeLane(record: usize, lane: i32, largest: f64, N: i32, move: bool): 
   const G = f64.load(record + (lane << 3), GRIDS);
   if (G != 0 && !move) return;
   const needed = largest < 1e290 ? 1.5 * powerOfTwo(max(binade(largest) + log2Up(max(N, COLUMNS)) + 2, -900)) : NaN;
-  if (G == 0) startAt(record, lane, 0, needed);
-  else moveTo(record, lane, max(2 * G, needed)); // not a number: stays so, and the certificate fails
+  const p = record + (lane << 3), next = G == 0 ? needed : max(2 * G, needed); // not a number: stays so, and the certificate fails
+  if (G == 0) startSum(p, 0, next);
+  else moveSum(p, G, next);
+  f64.store(p, next, GRIDS);
 }
 function unplaced(record: usize): bool {
   const zero = splat(0);
@@ -128,11 +123,11 @@ export function spread<T>(job: usize, low: i32, high: i32, from: i32, to: i32, N
   }
 }
 
-// What was gathered for row i, as the enclosure of minus its sum over N columns; a move of the grid every 12 columns
+// What was gathered for row i, as the enclosure of its sum over N columns (strip subtracts); a move of the grid every 12 columns
 // may have cost one step more each.
 export function spreadRecord(job: usize, i: i32, N: i32, record: usize): void {
   const p = addressAt(job, JOB_WORK) + <usize>(i >> 3) * RECORD + ((i & 7) << 3), G = f64.load(p, GRIDS);
-  setRecord(record, f64.load(p) - G, f64.load(p, REST), restBound(G, <f64>(N + (N >> 3) + 4)));
+  setRecord(record, G - f64.load(p), -f64.load(p, REST), restBound(G, <f64>(N + (N >> 3) + 4)));
 }
 
 // Columns FROM to TO, and the entries too once all columns were there.
@@ -145,8 +140,6 @@ export function gemvByColumns<T>(job: usize): void {
     if (to < K) continue;
     for (let i = first; i < end; ++i) {
       spreadRecord(job, i, K, frame);
-      f64.store(frame, -f64.load(frame, HIGH), HIGH);
-      f64.store(frame, -f64.load(frame, LOW), LOW);
       entry<T>(job, i, frame);
     }
   }

@@ -45,7 +45,6 @@ export const JOB_NEXT = 0x0c; // the next piece of work not taken yet
 export const JOB_DONE = 0x10; // blocks of unknowns that are known
 export const JOB_ARRIVED = 0x14; // workers that have reached the barrier
 export const JOB_PHASE = 0x18; // barriers passed
-export const JOB_FINISHED = 0x1c; // workers that are through
 export const JOB_ALPHA = 0x20;
 export const JOB_BETA = 0x28;
 export const JOB_A = 0x30; // address of the first operand, and its steps
@@ -77,6 +76,8 @@ export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
 export const JOB_SIZE = 0x100;
+
+// What JOB_KIND says.
 export const GEMV_ROWS = 1;
 export const GEMV_COLUMNS = 2;
 export const GEMM = 3;
@@ -85,3 +86,23 @@ export const TRSV_COLUMNS = 5;
 export const LU = 6;
 export const LU_BATCH = 7;
 export const REDUCE = 8;
+
+// What JOB_FINISH says of an entry made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), equation (3) of
+// the triangular paper, or in place of the solution the residual b - T x of a given x. Of a reduction it says which.
+export const ROUND = 0;
+export const SINGLE = 1;
+export const PAPER = 2;
+export const CORRECTED = 3;
+export const RESIDUAL = 4;
+export const SUM = 0;
+export const ASUM = 1;
+export const DOT = 2;
+
+// The stages of a reduction, in JOB_REFINE, and the terms that a worker takes at a time.
+export const FILTER = 0;
+export const LADDER = 1;
+export const EXACT = 2;
+export const PIECE = 65536;
+
+// Eight sums, their rests and their grids: see strip.ts.
+export const RECORD = 192;

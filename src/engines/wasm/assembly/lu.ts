@@ -6,11 +6,11 @@
 //
 // Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which is kept: when
 // that and the largest |a_ij| outgrow half the binade, the column moves to a coarser grid.
-import { ROUND, certified, certifiedQuickly, inflated } from "./certificate";
-import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE } from "./layout";
+import { certified, certifiedQuickly, inflated } from "./certificate";
+import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE, ROUND } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
 import { setScalars, setTerms, settle } from "./settle";
-import { REST, Unchecked, restBound, strip } from "./strip";
+import { REST, SUMS, Unchecked, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "./team";
 
 @inline const WIDTH: i32 = 32; // columns in a block
@@ -18,7 +18,6 @@ import { addressAt, barrier, i32At, take } from "./team";
 @inline const TALL: i32 = 32; // rows in a block above the diagonal
 @inline const DEEP: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the first cache
 @inline const ROWS: i32 = 32; // rows that a worker takes at a time
-@inline const SUMS: i32 = 128; // s and c of eight columns
 
 // The matrix at hand, m by n, in place and row by row, and the workspace: the sums of a block of columns, packed U, what is
 // known of each column (its grid, the sum of magnitudes, how often it moved), whether a row of L has an entry yet, one row of U.
@@ -130,18 +129,15 @@ function coarsen(lane: i32, from: i32, to: i32): void {
   f64.store(gridAt(lane), G);
   f64.store(movesAt(lane), f64.load(movesAt(lane)) + 1);
   for (let i = from; i < to; ++i) {
-    const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), d = f64.load(p) - old, t = G + d;
-    f64.store(p, f64.load(p, REST) + (d - (t - G)), REST);
-    f64.store(p, t);
+    moveSum(sumsOf(i, lane >> 3) + ((lane & 7) << 3), old, G);
   }
 }
 
 // Start the sums of a group at the entries of row i.
 function start(i: i32, first: i32, group: i32): void {
   for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
-    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(gridAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0, t = G + a;
-    f64.store(p, t);
-    f64.store(p, a - (t - G), REST);
+    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(gridAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0;
+    startSum(p, a, G);
   }
 }
 

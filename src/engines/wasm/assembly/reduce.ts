@@ -2,18 +2,12 @@
 // exact stages leave private superaccumulators, which are merged by integer addition.
 import { filter } from "./filter";
 import { frame } from "./frame";
-import { setRecord } from "./gemv";
-import { BOUND, DIGITS, DIGIT_COUNT, ENCLOSURE, JOB_A, JOB_B, JOB_FINISH, JOB_K, JOB_OUT, JOB_REFINE, JOB_WORK, SPECIAL } from "./layout";
+import { setRecord } from "./certificate";
+import { ASUM, BOUND, DIGITS, DIGIT_COUNT, ENCLOSURE, FILTER, JOB_A, JOB_B, JOB_FINISH, JOB_K, JOB_OUT, JOB_REFINE, JOB_WORK, LADDER, PIECE, SPECIAL, SUM } from "./layout";
 import { clear, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
 import { normalize } from "./superaccumulator";
 import { addressAt, i32At, take } from "./team";
-
-@inline const PIECE: i32 = 65536;
-
-// The stages of a reduction, in JOB_REFINE.
-@inline const FILTER: i32 = 0;
-@inline const LADDER: i32 = 1;
 
 function pieces<T, Op>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_K), x = addressAt(job, JOB_A), y = addressAt(job, JOB_B), stage = i32At(job, JOB_REFINE), out = addressAt(job, JOB_OUT);
@@ -42,8 +36,8 @@ function pieces<T, Op>(job: usize, worker: i32): void {
 // By the kind of reduction, in JOB_FINISH.
 export function reduce<T>(job: usize, worker: i32): void {
   switch (i32At(job, JOB_FINISH)) {
-    case 0: pieces<T, Sum>(job, worker); break;
-    case 1: pieces<T, Asum>(job, worker); break;
+    case SUM: pieces<T, Sum>(job, worker); break;
+    case ASUM: pieces<T, Asum>(job, worker); break;
     default: pieces<T, Dot>(job, worker);
   }
 }

@@ -1,11 +1,11 @@
 // What the certificate leaves open: the terms of one entry through the ladder and, where that does not decide it,
 // exactly into the superaccumulator.
 import { frame } from "./frame";
-import { SCRATCH_OUT } from "./layout";
+import { CORRECTED, PAPER, ROUND, SCRATCH_OUT, SINGLE } from "./layout";
 import { clear, exactLadder, ladder } from "./ladder";
 import { Dot } from "./range";
 import { one } from "./simd";
-import { CORRECTED, PAPER, ROUND, SINGLE, divide } from "./certificate";
+import { MORE, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
 // One entry: alpha * sum of a_k b_k + beta * y + extra, a and b with any steps (in bytes), then the finish.
@@ -77,7 +77,7 @@ function finish(kind: i32, d: f64, single: bool): f64 {
 // The entry that setTerms and setScalars described. A bound that is not a number, or an infinity among the
 // terms, is no obstacle: the flags of the accumulator are exact in both.
 export function settle<T>(kind: i32, d: f64, single: bool): f64 {
-  const lost = addTerms<T>(false) * 1.00000095367431640625; // itself a sum of rounded numbers: 1 + 2^-20
+  const lost = addTerms<T>(false) * MORE; // itself a sum of rounded numbers
   if (lost == 0) return finish(kind, d, single);
   if (lost < 1e300) {
     addNumber(lost);

@@ -45,7 +45,11 @@
   return sub(sub(sub(sub(p, mul(xh, yh)), mul(xh, yl)), mul(xl, yh)), mul(xl, yl));
 }
 
-// TwoSum's error term: a + b - s, always exact barring overflow.
+// TwoSum's error term: a + b - s, always exact barring overflow. For one number, and for two lanes.
+@inline export function twoSumError(a: f64, b: f64, s: f64): f64 {
+  const z = s - a;
+  return (a - (s - z)) + (b - z);
+}
 @inline export function sumError(a: v128, b: v128, s: v128): v128 {
   const z = sub(s, a);
   return add(sub(a, sub(s, z)), sub(b, z));

@@ -11,9 +11,9 @@
 //   one more step: u h N (N + 3) / 2 for N steps, doubled for Dekker. Underflow: 5 * 2^-1074 a product.
 import { isFused, load, load2, load4, load6, mul, nmadd, one, productExcess, splat, sub, add, U } from "./simd";
 
-export const RECORD: i32 = 192;
 export const REST: i32 = 64;
-export const GRIDS: i32 = 128;
+export const GRIDS: i32 = 128; // only in records of sums that are checked
+export const SUMS: i32 = 128; // the size of a record without them
 
 // Kinds as types, as in range.ts. CHECKED gathers whether any sum has left its binade: the bits of t and G differ in
 // sign or exponent. Two operations of six; where the range is known beforehand they are saved. (0.22 ns a product without
@@ -58,18 +58,16 @@ export function strip<T, C>(pa: usize, stepA: usize, pb: usize, stepB: usize, n:
   return U * (G * (U / 1.5)) * (isFused() ? 0.5 : 1) * N * (N + 3) + N * 8 * f64.MIN_VALUE;
 }
 
-// Move one sum to a coarser grid. The rest takes one step more.
-export function moveTo(record: usize, lane: i32, G: f64): void {
-  const p = record + (lane << 3), d = f64.load(p) - f64.load(p, GRIDS), t = G + d;
-  f64.store(p, f64.load(p, REST) + (d - (t - G)), REST);
+// Move the sum at p to a coarser grid. The rest takes one step more.
+export function moveSum(p: usize, from: f64, to: f64): void {
+  const d = f64.load(p) - from, t = to + d;
+  f64.store(p, f64.load(p, REST) + (d - (t - to)), REST);
   f64.store(p, t);
-  f64.store(p, G, GRIDS);
 }
 
-// Start one sum at x on the grid G.
-export function startAt(record: usize, lane: i32, x: f64, G: f64): void {
-  const p = record + (lane << 3), t = G + x;
+// Start the sum at p with x on the grid G.
+@inline export function startSum(p: usize, x: f64, G: f64): void {
+  const t = G + x;
   f64.store(p, t);
   f64.store(p, x - (t - G), REST);
-  f64.store(p, G, GRIDS);
 }

@@ -83,20 +83,14 @@ function carry(): void {
     store<i64>(digit(i), v & 0xffffffff);
     over = v >> 32;
   }
-  if (highest >= lowest) store<i64>(digit(++highest), over);
+  if (highest >= lowest) { ++highest; store<i64>(digit(highest), load<i64>(digit(highest)) + over); }
 }
 
 // Run the carries: all digits but the last end in [0, 2^32), and that one keeps the sign.
 export function normalize(): void {
-  touch(0, DIGIT_COUNT - 1);
-  let carry: i64 = 0;
-  for (let i = 0; i < DIGIT_COUNT - 1; ++i) {
-    const v = load<i64>(digit(i)) + carry;
-    store<i64>(digit(i), v & 0xffffffff);
-    carry = v >> 32;
-  }
-  const top = digit(DIGIT_COUNT - 1);
-  store<i64>(top, load<i64>(top) + carry);
+  lowest = 0;
+  highest = DIGIT_COUNT - 2;
+  carry();
 }
 
 // Change the sign of the finite part.

@@ -5,20 +5,16 @@
 // count of solved blocks tells), and solve their block when all before it is done. A block waits only for blocks taken
 // earlier, so somebody always gets on. Where the columns are contiguous, a solved block is subtracted from all sums that
 // are left, every worker its share of the rows.
-import { CORRECTED, ROUND, certifiedEntry, put } from "./certificate";
+import { certifiedEntry, put, setRecord } from "./certificate";
 import { filter } from "./filter";
 import { frame } from "./frame";
-import { rowAt, setRecord, spread, spreadRecord } from "./gemv";
-import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW } from "./layout";
+import { rowAt, spread, spreadRecord } from "./gemv";
+import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND } from "./layout";
 import { Dot } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
-import { U, one } from "./simd";
-import { RECORD } from "./strip";
+import { U, one, twoSumError } from "./simd";
 import { addressAt, announce, barrier, i32At, take, waitWhile } from "./team";
-
-// Beside the ways to finish an entry of the solution: the residual b - T x of a given x.
-@inline const RESIDUAL: i32 = 4;
 
 // What a worker needs for a block of so many rows, in this order: enclosures of the products beside the diagonal block,
 // the residual and the correction of a refinement, and the block itself, row by row.
@@ -41,7 +37,7 @@ function setBlock(job: usize, k: i32): void {
 
 // The record plus a number: TwoSum, and one rounding among the small parts.
 function addExactly(record: usize, v: f64): void {
-  const h = f64.load(record, HIGH), s = h + v, z = s - h, error = (h - (s - z)) + (v - z), rest = f64.load(record, LOW) + error;
+  const h = f64.load(record, HIGH), s = h + v, error = twoSumError(h, v, s), rest = f64.load(record, LOW) + error;
   f64.store(record, s, HIGH);
   f64.store(record, f64.load(record, BOUND) + (f64.load(record, LOW) == 0 ? 0 : U * abs(rest)), BOUND);
   f64.store(record, rest, LOW);
@@ -140,11 +136,7 @@ export function trsvByColumns<T>(job: usize, worker: i32): void {
       for (let i = low; i < high; ++i) {
         const record = work + <usize>(i - low) * ENCLOSURE;
         if (k == 0) setRecord(record, 0, 0, 0);
-        else {
-          spreadRecord(job, i, k * size, record);
-          f64.store(record, -f64.load(record, HIGH), HIGH);
-          f64.store(record, -f64.load(record, LOW), LOW);
-        }
+        else spreadRecord(job, i, k * size, record);
         for (let j = low; j < high; ++j)
           memory.copy(diagonal + <usize>(i - low) * width + <usize>(j - low) * sizeof<T>(), A + <usize>i * sizeof<T>() + <usize>j * step, sizeof<T>());
       }
