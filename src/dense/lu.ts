@@ -1,6 +1,6 @@
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../checks.ts";
 import { ShapeError, SingularError, ValueError } from "../errors.ts";
-import { store } from "../exact/store.ts";
+import { correct } from "../exact/store.ts";
 import { checkMatrix, entries } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
 import { exgemv } from "./gemv.ts";
@@ -75,12 +75,6 @@ export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, option
 function* substitute<V extends Real>({ lu, pivots }: Factors<V>, b: V): Routine<V> {
   for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
   return yield* extrsv(lu, yield* extrsv(lu, b, { unit: true }), { uplo: "upper" });
-}
-
-// x := RN(x + d). A sum of two binary32 numbers in binary64 may be rounded again: 53 >= 2 * 24 + 2 bits make that
-// harmless. Both may have underflowed to -0, and an exact zero is +0.
-function correct(x: Real, d: Real): void {
-  for (let i = 0; i < x.length; i++) store(x, i, (x[i] as number) + (d[i] as number) + 0);
 }
 
 function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {

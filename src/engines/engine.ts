@@ -98,7 +98,7 @@ type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** Everything an engine offers, from its kernels. */
 export function engineOf(backend: Backend): Engine {
-  const residents = new Residents(backend.allocate);
+  const residents = new Residents((like, length) => backend.allocate(like, length));
   const lending = (name: string, routine: Method): Method => {
     const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
     return residents.lending(name, names, writes, routine);

@@ -63,26 +63,13 @@ export async function onThreads(
   threads: number,
   variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const),
   spawn?: Spawn,
-): Promise<Backend & { readonly pool: Pool }> {
+): Promise<ThreadKernels> {
   const missing = await missingForThreads();
   if (missing !== undefined) throw new EngineError(`open: ${missing}`);
   const module = sharedModule(variant);
   if (!module) throw new EngineError(`open: this machine cannot run wasm-${variant}`);
   const pool = await openPool(module, spawn ?? ((await spawner()) as Spawn), threads);
-  const kernels = new ThreadKernels(pool);
-  return {
-    kind: "threads",
-    device: `${threads} threads, wasm-${variant}`,
-    pool,
-    gemv: (...args) => kernels.gemv(...args),
-    gemm: (...args) => kernels.gemm(...args),
-    trsv: (...args) => kernels.trsv(...args),
-    lu: (...args) => kernels.lu(...args),
-    reduce: (...args) => kernels.reduce(...args),
-    accumulate: (...args) => kernels.accumulate(...args),
-    allocate: (like, length) => kernels.allocate(like, length),
-    close: () => pool.close(),
-  };
+  return new ThreadKernels(pool, `${threads} threads, wasm-${variant}`);
 }
 
 async function openPool(...args: Parameters<typeof Pool.open>): Promise<Pool> {

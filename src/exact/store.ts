@@ -11,3 +11,11 @@ export function store(x: Real, i: number, v: number): void {
   if (v === v) x[i] = v;
   else storeNaN(x, i);
 }
+
+/**
+ * x := RN(x + d), entry by entry. A sum of two binary32 numbers in binary64 may be rounded again: 53 >= 2 * 24 + 2 bits make
+ * that harmless. Both may have underflowed to -0, and an exact zero is +0.
+ */
+export function correct(x: Real, d: Real): void {
+  for (let i = 0; i < x.length; i++) store(x, i, (x[i] as number) + (d[i] as number) + 0);
+}

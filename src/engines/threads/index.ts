@@ -1,14 +1,23 @@
-import type { AsyncKernels } from "../../dense/steps.ts";
 import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
+import type { Backend } from "../engine.ts";
 import type { Entries, Substitution } from "../kernels.ts";
 import * as jobs from "../wasm/jobs.ts";
 import type { Pool } from "./pool.ts";
 
 /** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results in one step. */
-export class ThreadKernels implements AsyncKernels {
-  constructor(private readonly pool: Pool) {}
+export class ThreadKernels implements Backend {
+  readonly kind = "threads";
+
+  constructor(
+    readonly pool: Pool,
+    readonly device: string,
+  ) {}
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
 
   gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): Promise<void> {
     const { arena } = this.pool;

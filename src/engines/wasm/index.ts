@@ -125,6 +125,7 @@ export class WasmKernels implements Kernels {
   gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
     const streamed = this.streamed(A, 1);
     this.inSpace(
+      "exgemv",
       [A.data],
       (arena) => jobs.gemvBytes(arena, A, x, y, streamed),
       (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, streamed),
@@ -133,6 +134,7 @@ export class WasmKernels implements Kernels {
 
   gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
     this.inSpace(
+      "exgemm",
       [A.data, B.data, C.data],
       (arena) => jobs.gemmBytes(arena, A, B, C),
       (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C),
@@ -143,6 +145,7 @@ export class WasmKernels implements Kernels {
     const blocked = jobs.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
     const streamed = this.streamed(T, blocked.blockSize);
     this.inSpace(
+      "extrsv",
       [T.data],
       (arena) => jobs.trsvBytes(arena, T, b, blocked, streamed, 1),
       (space, job) => jobs.trsv(space, job, T, b, x, blocked, streamed, 1),
@@ -151,6 +154,7 @@ export class WasmKernels implements Kernels {
 
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
     return this.inSpace(
+      "exlu",
       [data],
       (arena) => jobs.luBytes(arena, data, rows, cols, count, 1),
       (space, job) => jobs.lu(space, job, data, rows, cols, count, pivots, info, 1),
@@ -166,6 +170,7 @@ export class WasmKernels implements Kernels {
 
   // Run a routine in the arena that holds one of its operands and has room for the others, else in the engine's own.
   private inSpace<R>(
+    name: string,
     operands: Real[],
     bytesIn: (arena: Arena) => number,
     routine: (space: Space, job: jobs.Job) => Generator<void, R, void>,
@@ -183,7 +188,7 @@ export class WasmKernels implements Kernels {
       }
     }
     const bytes = bytesIn(this.home);
-    if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(bytes, 2 * bytes);
+    if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(name, bytes, 2 * bytes);
     const { home } = this;
     if (bytes > MOST_KEPT) this.home = new Arena(this.module, 0);
     return run(home, routine, layout.FRAME, layout.FRAME + bytes);
@@ -196,7 +201,7 @@ export class WasmKernels implements Kernels {
       throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      this.current = this.newArena(bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
+      this.current = this.newArena("allocate", bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
       this.arenas.set(this.current.buffer, this.current);
       this.allocated = true;
       offset = this.current.allocate(bytes);
@@ -207,15 +212,16 @@ export class WasmKernels implements Kernels {
   }
 
   // With room for more if that much can be had, else just for what is needed.
-  private newArena(bytes: number, wanted: number): Arena {
-    if (bytes > LIMIT) throw new EngineError(`${bytes} bytes needed, an engine has ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
+  private newArena(routine: string, bytes: number, wanted: number): Arena {
+    if (bytes > LIMIT)
+      throw new EngineError(`${routine}: ${bytes} bytes needed, an engine has ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     try {
       return new Arena(this.module, Math.min(LIMIT, wanted));
     } catch {
       try {
         return new Arena(this.module, bytes);
       } catch (cause) {
-        throw new EngineError(`no memory for ${bytes} bytes`, { cause });
+        throw new EngineError(`${routine}: no memory for ${bytes} bytes`, { cause });
       }
     }
   }

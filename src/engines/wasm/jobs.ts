@@ -1,12 +1,12 @@
 import { certify, roundSum, settleWithin } from "../../dense/reduce.ts";
 import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
-import { store } from "../../exact/store.ts";
+import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Entries, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
-import { aligned, bytesFor, linesOf, type Operand, type Space } from "./space.ts";
+import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
 
 // The matrix routines as jobs for the kernels. A job is a record in the arena; who works on it, one thread or a pool, is
 // not its business. Each routine here is: the bytes it needs, and what it makes of a space of that size, as a generator
@@ -116,10 +116,7 @@ export function* gemv(
     for (let first = 0; first < lines; first += streamed.lines) {
       const end = Math.min(first + streamed.lines, lines);
       space.copyLines(A, first, end, 0, length, chunk);
-      job
-        .set(layout.JOB_A, chunk - first * step)
-        .set(layout.JOB_A_ROW, byRows ? step : width)
-        .set(layout.JOB_A_COL, byRows ? width : step);
+      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * step, step, width));
       job
         .set(layout.JOB_FROM, first)
         .set(layout.JOB_TO, end)
@@ -249,10 +246,7 @@ export function* trsv(
       // Of long lines only that part; but what is next to each other in memory is copied faster as a whole.
       if ((before ? last : n - first) > WHOLE * n) space.copyLines(T, first, last, 0, n, chunk);
       else space.copyLines(T, first, last, before ? 0 : first, before ? last : n, chunk);
-      job
-        .set(layout.JOB_A, chunk - first * step)
-        .set(layout.JOB_A_ROW, byRows ? step : width)
-        .set(layout.JOB_A_COL, byRows ? width : step);
+      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * step, step, width));
       job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end).set(layout.JOB_NEXT, k).set(layout.JOB_DONE, k);
       yield;
     }
@@ -264,9 +258,7 @@ export function* trsv(
   for (let step = 0; step < how.refine && at(solution).every(Number.isFinite); step++) {
     yield* pass(layout.RESIDUAL, right, solution, residual);
     yield* pass(FINISH[how.rounding], residual, correction, correction);
-    const sum = at(solution);
-    const d = at(correction);
-    for (let i = 0; i < n; i++) store(sum, i, (sum[i] as number) + (d[i] as number) + 0);
+    correct(at(solution), at(correction));
   }
   x.set(at(solution));
 }

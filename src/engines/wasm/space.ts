@@ -10,6 +10,11 @@ export interface Operand {
   readonly col: number;
 }
 
+/** A matrix whose lines are rows, or columns, so many bytes apart. */
+export function operandOf(byRows: boolean, address: number, step: number, width: number): Operand {
+  return byRows ? { address, row: step, col: width } : { address, row: width, col: step };
+}
+
 /** Bytes, rounded up so that what follows is aligned. */
 export function aligned(bytes: number): number {
   return Math.ceil(bytes / 64) * 64;
@@ -67,7 +72,7 @@ export class Space {
     const { byRows, lines, length } = linesOf(A);
     const address = this.reserve(lines * length * width);
     if (copy) this.copyLines(A, 0, lines, 0, length, address);
-    return byRows ? { address, row: length * width, col: width } : { address, row: width, col: length * width };
+    return operandOf(byRows, address, length * width, width);
   }
 
   /** Lines [first, end) of A, of each the entries from `from` on to `to`, to an address; a line there has all entries. */
