@@ -34,6 +34,11 @@ export class SingularError extends HalfulpError {
   }
 }
 
+/** A sparse pattern that is not what it says it is. */
+export class PatternError extends HalfulpError {
+  override readonly name = "PatternError";
+}
+
 /** Bytes or a file that cannot be read; `line` is 0 where there are no lines. */
 export class FormatError extends HalfulpError {
   override readonly name = "FormatError";

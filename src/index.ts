@@ -13,7 +13,7 @@ export type {
 } from "./dense/types.ts";
 export type { Engine, EngineKind, Resident } from "./engines/engine.ts";
 export { engines, type OpenOptions, open } from "./engines/open.ts";
-export { EngineError, FormatError, HalfulpError, ShapeError, SingularError, ValueError } from "./errors.ts";
+export { EngineError, FormatError, HalfulpError, PatternError, ShapeError, SingularError, ValueError } from "./errors.ts";
 export { matrix, type ViewOptions } from "./matrix.ts";
 export { allocate, free } from "./memory.ts";
 export { illConditionedDot } from "./problems/illConditionedDot.ts";
@@ -21,7 +21,8 @@ export { illConditionedMatrix } from "./problems/illConditionedMatrix.ts";
 export { illConditionedMatrixVector } from "./problems/illConditionedMatrixVector.ts";
 export { illConditionedTriangular, representableTriangular } from "./problems/illConditionedTriangular.ts";
 export { skeelCondition } from "./problems/skeelCondition.ts";
-export type { Format, Matrix, Real, Rounding, TriangularOptions } from "./types.ts";
+export { csc, csr, toCsc, toCsr } from "./sparse/formats.ts";
+export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./types.ts";
 
 import { routines } from "./dense/routines.ts";
 import type { Routines } from "./dense/types.ts";

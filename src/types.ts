@@ -17,6 +17,19 @@ export interface Matrix<V extends Real = Float64Array> {
   readonly offset: number;
 }
 
+/**
+ * A sparse matrix by rows ("csr") or by columns ("csc"): the entries of row i are those from pointers[i] to
+ * pointers[i + 1] - 1, each with its column in `indices` and its number in `values`. In any order within a row, none twice.
+ */
+export interface Sparse<V extends Real = Float64Array> {
+  readonly format: "csr" | "csc";
+  readonly rows: number;
+  readonly cols: number;
+  readonly pointers: Int32Array;
+  readonly indices: Int32Array;
+  readonly values: V;
+}
+
 /** What a triangular solve is asked for. */
 export interface TriangularOptions {
   /** Which triangle of T is read; "lower" unless said otherwise. */

@@ -1,0 +1,155 @@
+import { checkCount, checkVector, describe, typedArrayTag } from "../checks.ts";
+import { newIntegers, newVector } from "../dense/vectors.ts";
+import { PatternError, ShapeError } from "../errors.ts";
+import { formatOf } from "../exact/store.ts";
+import type { Format, Real, Sparse } from "../types.ts";
+
+// Patterns are checked once, when a matrix is made; everything later trusts those in here.
+const checked = new WeakSet<Sparse<Real>>();
+
+const MOST = 2 ** 31 - 1; // rows, columns and entries are counted in 32 bits
+
+/**
+ * A sparse matrix by rows, in arrays of yours, which are not copied: the columns of row i and their values are at
+ * pointers[i] to pointers[i + 1] - 1, in any order, none twice. Throws a PatternError for a pattern that is not one.
+ */
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
+export function csr<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
+  return made("csr", { format: "csr", rows, cols, pointers, indices, values });
+}
+
+/** The same by columns: `indices` are rows. */
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
+export function csc<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
+  return made("csc", { format: "csc", rows, cols, pointers, indices, values });
+}
+
+function made<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
+  checkPattern(routine, "", A);
+  return trusted(A);
+}
+
+/** A matrix whose pattern needs no check. Frozen, so that it stays what was checked. */
+export function trusted<V extends Real>(A: Sparse<V>): Sparse<V> {
+  checked.add(Object.freeze(A));
+  return A;
+}
+
+/** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
+export function checkSparse(routine: string, name: string, A: Sparse<Real>): Format {
+  if (!checked.has(A)) {
+    if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
+      throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a sparse matrix (see csr() and csc())`);
+    checkPattern(routine, `${name}.`, A);
+  }
+  return formatOf(A.values);
+}
+
+function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): void {
+  if (format !== "csr" && format !== "csc")
+    throw new ShapeError(`${routine}: ${of}format is ${describe(format)}, expected "csr" or "csc" (see csr() and csc())`);
+  for (const [name, count] of [["rows", rows] as const, ["cols", cols] as const]) {
+    checkCount(routine, of + name, count, 0);
+    if (count > MOST) throw new ShapeError(`${routine}: ${of}${name} is ${count}, expected at most ${MOST} (indices have 32 bits)`);
+  }
+  checkIntegers(routine, `${of}pointers`, pointers);
+  checkIntegers(routine, `${of}indices`, indices);
+  checkVector(routine, `${of}values`, values);
+  const [lines, length, line] = format === "csr" ? [rows, cols, "row"] : [cols, rows, "column"];
+  if (pointers.length !== lines + 1)
+    throw new PatternError(
+      `${routine}: ${of}pointers has length ${pointers.length}, expected ${lines + 1} (one for each ${line} and an end)`,
+    );
+  if (pointers[0] !== 0) throw new PatternError(`${routine}: ${of}pointers[0] is ${pointers[0]}, expected 0`);
+  for (let i = 0; i < lines; i++)
+    if ((pointers[i + 1] as number) < (pointers[i] as number))
+      throw new PatternError(
+        `${routine}: ${of}pointers[${i + 1}] is ${pointers[i + 1]}, expected at least ${pointers[i]}, the one before it`,
+      );
+  const end = pointers[lines] as number;
+  for (const [name, array] of [["indices", indices] as const, ["values", values] as const])
+    if (array.length !== end)
+      throw new PatternError(`${routine}: ${of}${name} has length ${array.length}, expected ${end} (${of}pointers[${lines}])`);
+  checkIndices(routine, of, pointers, indices, lines, length, line);
+}
+
+function checkIntegers(routine: string, name: string, array: Int32Array): void {
+  if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
+}
+
+// Lines that ascend have no index twice; only for others it is noted where each index was seen.
+function checkIndices(
+  routine: string,
+  of: string,
+  pointers: Int32Array,
+  indices: Int32Array,
+  lines: number,
+  length: number,
+  line: string,
+): void {
+  let seen: Int32Array | undefined;
+  for (let i = 0, p = 0; i < lines; i++) {
+    const from = p;
+    const end = pointers[i + 1] as number;
+    for (let last = -1; p < end; p++) {
+      const j = indices[p] as number;
+      if (j <= last || j >= length) break;
+      last = j;
+    }
+    if (p === end) continue;
+    seen ??= newIntegers(routine, length);
+    for (p = from; p < end; p++) {
+      const j = indices[p] as number;
+      if (j < 0 || j >= length)
+        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, expected at least 0 and below ${length} (in ${line} ${i})`);
+      if ((seen[j] as number) > from)
+        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, which ${line} ${i} has already at ${(seen[j] as number) - 1}`);
+      seen[j] = p + 1;
+    }
+  }
+}
+
+/** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
+export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
+  checkSparse("toCsr", "A", A);
+  return A.format === "csr" ? A : trusted({ ...A, format: "csr", ...transposed("toCsr", A) });
+}
+
+/** The same matrix by columns. One that is by columns already is returned as it is; otherwise columns come out ascending. */
+export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
+  checkSparse("toCsc", "A", A);
+  return A.format === "csc" ? A : trusted({ ...A, format: "csc", ...transposed("toCsc", A) });
+}
+
+// A counting transpose: how many entries each line of the result has, where it begins, then every entry to its place.
+function transposed<V extends Real>(routine: string, A: Sparse<V>): Pick<Sparse<V>, "pointers" | "indices" | "values"> {
+  const [lines, length] = A.format === "csr" ? [A.rows, A.cols] : [A.cols, A.rows];
+  const pointers = newIntegers(routine, length + 1);
+  const indices = newIntegers(routine, A.indices.length);
+  const values = newVector(routine, A.values, A.values.length);
+  const next = startOfLines(A.indices, pointers);
+  for (let i = 0; i < lines; i++) {
+    for (let p = A.pointers[i] as number; p < (A.pointers[i + 1] as number); p++) {
+      const j = A.indices[p] as number;
+      const at = next[j] as number;
+      next[j] = at + 1;
+      indices[at] = i;
+      values[at] = A.values[p] as number;
+    }
+  }
+  return { pointers, indices, values };
+}
+
+/** `pointers` := where each line begins if line j has as many entries as j is among the indices. Returns a copy of it. */
+export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Array {
+  for (let p = 0; p < indices.length; p++) {
+    const j = (indices[p] as number) + 1;
+    pointers[j] = (pointers[j] as number) + 1;
+  }
+  for (let j = 1; j < pointers.length; j++) pointers[j] = (pointers[j] as number) + (pointers[j - 1] as number);
+  return pointers.slice();
+}
