@@ -22,6 +22,7 @@ export { illConditionedMatrixVector } from "./problems/illConditionedMatrixVecto
 export { illConditionedTriangular, representableTriangular } from "./problems/illConditionedTriangular.ts";
 export { skeelCondition } from "./problems/skeelCondition.ts";
 export { csc, csr, toCsc, toCsr } from "./sparse/formats.ts";
+export type { Schedule, SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./types.ts";
 
 import { routines } from "./dense/routines.ts";
@@ -72,3 +73,10 @@ export const exlu: Both["exlu"] = all.exlu;
  * that is done, and 1 + the column of the zero pivot for one that is singular. `data` is copied, never changed.
  */
 export const exluBatch: Both["exluBatch"] = all.exluBatch;
+/**
+ * A plan for the solution of a sparse triangular system: analysed once, solved many times. A is lower triangular unless
+ * `uplo` says "upper"; entries outside that triangle are ignored. Each element is the exact sum over the stored entries,
+ * divided and rounded once, the bits of `extrsv`; with `exact: false` it is the row-wise loop in ordinary arithmetic.
+ * Throws a SingularError for a zero on the diagonal or none.
+ */
+export const sptrsv: Both["sptrsv"] = all.sptrsv;

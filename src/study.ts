@@ -86,6 +86,9 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     accumulate,
     accumulateBy: (other, op, x, y, into) => engine.accumulateBy(other, op, x, y, into),
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
+    workers: engine.workers,
+    reserve: (routine, bytes) => engine.reserve(routine, bytes),
+    sptrsv: (system, b, x) => engine.sptrsv(system, b, x),
     ...dense((x, y, into) => accumulate("dot", contiguous(x), contiguous(y), into)),
   };
 }

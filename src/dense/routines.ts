@@ -1,5 +1,7 @@
 import type { Kernels } from "../engines/kernels.ts";
-import type { Matrix, Real, TriangularOptions } from "../types.ts";
+import { sptrsv } from "../sparse/sptrsv.ts";
+import type { SparseOptions, SparseSolves } from "../sparse/types.ts";
+import type { Matrix, Real, Sparse, TriangularOptions } from "../types.ts";
 import { exgemm } from "./gemm.ts";
 import { exgemv } from "./gemv.ts";
 import { level1 } from "./level1.ts";
@@ -8,18 +10,20 @@ import { type AsyncKernels, type Routine, runAsync, runSync } from "./steps.ts";
 import { extrsv } from "./trsv.ts";
 import type { AsyncMethods, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
 
+type Matrices<V extends Real> = Dense<V> & SparseSolves<V>;
+
 /** All routines on a synchronous engine. */
 export function routines(kernels: () => Kernels): Routines<Float64Array> & Routines<Float32Array> {
-  return { ...level1(kernels), ...(dense((routine) => runSync(routine, kernels)) as Dense<Float64Array> & Dense<Float32Array>) };
+  return { ...level1(kernels), ...(matrices((routine) => runSync(routine, kernels)) as Matrices<Float64Array> & Matrices<Float32Array>) };
 }
 
 /** The matrix routines on an asynchronous engine: what is wrong with the arguments rejects the promise. */
-export function asyncRoutines(kernels: () => AsyncKernels): AsyncMethods<Dense<Float64Array>> & AsyncMethods<Dense<Float32Array>> {
-  return dense((routine) => runAsync(routine, kernels)) as AsyncMethods<Dense<Float64Array>> & AsyncMethods<Dense<Float32Array>>;
+export function asyncRoutines(kernels: () => AsyncKernels): AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> {
+  return matrices((routine) => runAsync(routine, kernels)) as AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>>;
 }
 
 // The methods are the same for both: what `run` makes of a routine, its result or a promise of it, is what they return.
-function dense(run: (routine: Routine<unknown>) => unknown): { readonly [K in keyof Dense<Real>]: (...args: never[]) => unknown } {
+function matrices(run: (routine: Routine<unknown>) => unknown): { readonly [K in keyof Matrices<Real>]: (...args: never[]) => unknown } {
   return {
     exgemv: (alpha: number, A: Matrix<Real>, x: Real, beta: number, y: Real, options?: MatrixVectorOptions) =>
       run(exgemv(alpha, A, x, beta, y, options)),
@@ -28,6 +32,7 @@ function dense(run: (routine: Routine<unknown>) => unknown): { readonly [K in ke
     extrsv: (T: Matrix<Real>, b: Real, options?: TriangularOptions) => run(extrsv(T, b, options)),
     exlu: (A: Matrix<Real>) => run(withSolve(A)),
     exluBatch: (data: Real, n: number, count: number) => run(exluBatch(data, n, count)),
+    sptrsv: (A: Sparse<Real>, options?: SparseOptions) => run(sptrsv(A, options, run)),
   };
 
   function* withSolve(A: Matrix<Real>): Routine<unknown> {

@@ -6,7 +6,7 @@ import type { AsyncKernels } from "../dense/steps.ts";
 import type { AsyncMethods, MatrixProductOptions, MatrixVectorOptions, Routines } from "../dense/types.ts";
 import { copyOf } from "../dense/vectors.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
-import type { Matrix, Real, Reduction } from "../types.ts";
+import type { Matrix, Real, Reduction, Sparse } from "../types.ts";
 import { embedded } from "./embedded.ts";
 import type { Kernels } from "./kernels.ts";
 import { type Allocate, type Resident, Residents } from "./residents.ts";
@@ -15,9 +15,9 @@ export type { Resident } from "./residents.ts";
 
 export type EngineKind = "auto" | "wasm" | "threads";
 
-type Argument<A> = A extends Real | Matrix<Real> ? A | Resident<A> : A;
+type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
 type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
-/** Methods that take residents, and return objects (LU) whose methods do. */
+/** Methods that take residents, and return objects (LU, plans) whose methods do. */
 type WithResidents<O> = {
   [K in keyof O]: O[K] extends (...args: infer P) => Promise<infer R>
     ? (...args: Arguments<P>) => Promise<R extends { solve: unknown } ? WithResidents<R> : R>
@@ -59,8 +59,8 @@ export type Engine = OnePrecision<Float64Array> &
     readonly device: string;
     /** The sum of x, or the dot product of x and y, not yet rounded: merge it with others. */
     accumulate(x: Real | Resident<Real>, y?: Real | Resident<Real>): Promise<Accumulator>;
-    /** Keep a vector or a matrix on the engine. */
-    upload<V extends Real | Matrix<Real>>(value: V): Promise<Resident<V>>;
+    /** Keep a vector, a matrix or a sparse matrix on the engine. */
+    upload<V extends Real | Matrix<Real> | Sparse<Real>>(value: V): Promise<Resident<V>>;
     /** End it. Calls that are still pending fail, and so do later ones. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
@@ -91,6 +91,9 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
   exlu: { names: ["A"] },
   "LU.solve": { names: ["b"] },
   exluBatch: { names: ["data", "n", "count"] },
+  sptrsv: { names: ["A"] },
+  "TriangularPlan.solve": { names: ["b", "out"], writes: 1 },
+  "TriangularPlan.update": { names: ["values"] },
   accumulate: { names: ["x", "y"] },
 };
 
@@ -108,7 +111,15 @@ export function engineOf(backend: Backend): Engine {
     const factors = await (routines.exlu as (A: Matrix<Real>) => Promise<{ solve: Method }>)(A);
     return { ...factors, solve: lending("LU.solve", factors.solve) };
   };
-  const methods = Object.entries({ ...routines, exlu }).map(([name, routine]) => [name, lending(name, routine as Method)]);
+  const sptrsv = async (...args: [Sparse<Real>]): Promise<unknown> => {
+    const plan = await (routines.sptrsv as (...args: [Sparse<Real>]) => Promise<{ solve: Method; update: Method }>)(...args);
+    return {
+      ...plan,
+      solve: lending("TriangularPlan.solve", plan.solve),
+      update: lending("TriangularPlan.update", plan.update),
+    };
+  };
+  const methods = Object.entries({ ...routines, exlu, sptrsv }).map(([name, routine]) => [name, lending(name, routine as Method)]);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     residents.close();
@@ -119,7 +130,7 @@ export function engineOf(backend: Backend): Engine {
     ...Object.fromEntries(methods),
     kind: backend.kind,
     device: backend.device,
-    upload: async (value: Real | Matrix<Real>) => residents.upload(value),
+    upload: async (value: Real | Matrix<Real> | Sparse<Real>) => residents.upload(value),
     close,
     [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]: close,
   } as unknown as Engine;

@@ -36,6 +36,48 @@ export interface Substitution {
   readonly blockSize: number; // unknowns in a block; 0 where it does not matter: as the engine likes
 }
 
+/** Memory of an engine, from `offset` on, with whatever it holds. */
+export interface Reserved {
+  readonly buffer: ArrayBufferLike;
+  readonly offset: number;
+  free(): void;
+}
+
+/** The schedules of the sparse paper, the one without levels that it compares with, and none. */
+export type Schedule = "serial" | "levr" | "levc" | "slfr" | "slfc" | "gsf";
+
+/**
+ * A sparse triangular system as the analysis leaves it: lines are rows, in the order of substitution, without their
+ * diagonal entries. Where the order is the natural one, from the first unknown on or from the last (`upper`), indices are
+ * those of unknowns. Where it is by levels, `order` says which unknown is solved k-th, and indices are places in that
+ * order. For the plain column-wise schedules lines are columns. All arrays are in reserved memory.
+ */
+export interface SparseTriangle {
+  readonly n: number;
+  readonly upper: boolean;
+  readonly exact: boolean;
+  readonly schedule: Schedule;
+  readonly pointers: Int32Array;
+  readonly indices: Int32Array;
+  readonly values: Real;
+  readonly diagonal: Real | undefined; // undefined: ones
+  readonly order: Int32Array | undefined;
+  readonly tasks: Tasks;
+  readonly work: Real; // n numbers for an engine that solves one system at a time
+}
+
+/** What a schedule hands out. */
+export interface Tasks {
+  /** Where phases begin (levr, levc), and the end: ~start of one that a single worker does alone. */
+  readonly phases?: Int32Array;
+  /** Lines in a task (slfr, slfc, gsf). */
+  readonly size: number;
+  /** How many tasks each task waits for (slfr, slfc); which tasks wait for task t: list[targets[t]] to list[targets[t + 1] - 1]. */
+  readonly counts?: Int32Array;
+  readonly targets?: Int32Array;
+  readonly list?: Int32Array;
+}
+
 /**
  * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
  * checked. x and y are of one length; where a reduction has one operand, y is x.
@@ -66,4 +108,10 @@ export interface Kernels {
    * `data` of an entry that overflowed (then the matrices are not done).
    */
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
+  /** How many workers share the work of a sparse solve; 0 on the calling thread, where all schedules run serially. */
+  readonly workers: number;
+  /** Memory in which sptrsv finds a system without a copy. */
+  reserve(routine: string, bytes: number): Reserved;
+  /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
+  sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }

@@ -101,6 +101,14 @@ export function onThisThread(kernels: Kernels): Backend {
     },
     trsv: async (...args) => kernels.trsv(...args),
     lu: async (...args) => kernels.lu(...args),
+    workers: kernels.workers,
+    reserve: (...args) => kernels.reserve(...args),
+    async sptrsv(system, b, x) {
+      const copy = copyOf("sptrsv", x);
+      kernels.sptrsv(system, b, copy);
+      await undefined;
+      x.set(copy);
+    },
     reduce: async (...args) => reduce(kernels, ...args),
     async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
       kernels.accumulate(op, x, y, into, true);

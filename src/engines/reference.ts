@@ -2,6 +2,7 @@ import { dense, type Line } from "../exact/dense.ts";
 import { divide, multiply, multiplyAdd } from "../exact/elementwise.ts";
 import { expansionAccumulate } from "../exact/expansion.ts";
 import { filter } from "../exact/filter.ts";
+import { sptrsv } from "../exact/sparse.ts";
 import { formatOf, store } from "../exact/store.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd } from "../exact/transforms.ts";
@@ -60,4 +61,7 @@ export const reference: Kernels = {
     for (let i = 0; i < x.length; i++) store(out, i, mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x)));
   },
   ...dense(addProducts),
+  workers: 0,
+  reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, free() {} }),
+  sptrsv,
 };

@@ -2,7 +2,8 @@ import { checkVector } from "../checks.ts";
 import { copyOf } from "../dense/vectors.ts";
 import { EngineError, ShapeError } from "../errors.ts";
 import { checkMatrix, entries } from "../matrix.ts";
-import type { Matrix, Real } from "../types.ts";
+import { checkSparse, trusted } from "../sparse/formats.ts";
+import type { Matrix, Real, Sparse } from "../types.ts";
 import { part } from "./wasm/arena.ts";
 
 /** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
@@ -18,7 +19,7 @@ export interface Resident<V> {
 export type Allocate = <V extends Real>(like: V, length: number) => { array: V; free(): void };
 
 type Routine = (...args: unknown[]) => Promise<unknown>;
-type Value = Real | Matrix<Real>;
+type Value = Real | Matrix<Real> | Sparse<Real>;
 
 /**
  * The residents of one engine. A call borrows those among its arguments until it is through: any number of calls may read
@@ -36,13 +37,13 @@ export class Residents {
 
   upload(value: Value): Resident<Value> {
     this.checkOpen("upload");
-    const resident = isMatrix(value) ? this.matrix(value) : this.vector(value);
+    const resident = isMatrix(value) ? this.matrix(value) : isSparse(value) ? this.sparse(value) : this.vector(value);
     this.all.add(resident);
     return resident;
   }
 
   private vector(x: Real): OnEngine {
-    checkVector("upload", "value", x, "a matrix, ");
+    checkVector("upload", "value", x, "a matrix, a sparse matrix, ");
     const { array, free } = this.allocate(x, x.length);
     array.set(x);
     return new OnEngine(this, array, [x.length], free);
@@ -56,6 +57,12 @@ export class Residents {
     const [lines, length, step] = order === "row" ? [rows, cols, rowStep] : [cols, rows, colStep];
     if (length > 0) for (let i = 0; i < lines; i++) array.set(part(data, offset + i * step, length), i * length);
     return new OnEngine(this, { data: array, rows, cols, order, ld: length, offset: 0 }, [rows, cols], free);
+  }
+
+  // The analysis of a sparse matrix is made on this thread: here is where it is at hand.
+  private sparse(A: Sparse<Real>): OnEngine {
+    checkSparse("upload", "value", A);
+    return new OnEngine(this, copyOfSparse("upload", A), [A.rows, A.cols], () => {});
   }
 
   /**
@@ -113,6 +120,7 @@ class OnEngine implements Resident<Value> {
   async read(): Promise<Value> {
     this.owner.checkOpen("read");
     this.checkHere("read: this");
+    if (isSparse(this.inner)) return copyOfSparse("read", this.inner);
     return isMatrix(this.inner) ? { ...this.inner, data: copyOf("read", this.inner.data) } : copyOf("read", this.inner);
   }
 
@@ -155,4 +163,12 @@ class OnEngine implements Resident<Value> {
 
 function isMatrix(value: Value): value is Matrix<Real> {
   return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && "data" in value;
+}
+
+function isSparse(value: Value): value is Sparse<Real> {
+  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && "pointers" in value;
+}
+
+function copyOfSparse(routine: string, A: Sparse<Real>): Sparse<Real> {
+  return trusted({ ...A, pointers: A.pointers.slice(), indices: A.indices.slice(), values: copyOf(routine, A.values) });
 }

@@ -1,5 +1,4 @@
-import type { DenseKernels } from "../dense/steps.ts";
-import type { Entries, Substitution } from "../engines/kernels.ts";
+import type { Entries, Kernels, Substitution } from "../engines/kernels.ts";
 import type { Format, Real } from "../types.ts";
 import { formatOf, store } from "./store.ts";
 import { Superaccumulator } from "./superaccumulator.ts";
@@ -20,7 +19,7 @@ export interface Line {
 export type AddProducts = (x: Line, y: Line, into: Superaccumulator) => void;
 
 /** The routines, with the products of every inner product added in this way. */
-export function dense(addProducts: AddProducts): DenseKernels {
+export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "lu"> {
   return {
     gemv: (alpha, A, x, beta, y) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
     gemm: (alpha, A, B, beta, C) => gemm(addProducts, alpha, A, B, beta, C),
@@ -76,7 +75,7 @@ function gemm(addProducts: AddProducts, alpha: number, A: Entries, B: Entries, b
 }
 
 // A sum divided by d and rounded once, where a zero that is exact has no sign: 0 / d and s / Inf are +0.
-function quotient(s: Superaccumulator, d: number, format: Format): number {
+export function quotient(s: Superaccumulator, d: number, format: Format): number {
   const q = s.quotient(d, "nearest", format);
   return q === 0 && (s.sign() === 0 || !Number.isFinite(d)) ? 0 : q;
 }

@@ -25,6 +25,9 @@ function delayed(): AsyncKernels {
     gemm: (...args) => later(() => reference.gemm(...args), [args[4].data as Float64Array]),
     trsv: (...args) => later(() => reference.trsv(...args), [args[2] as Float64Array]),
     lu: (...args) => later(() => reference.lu(...args), [args[0] as Float64Array]),
+    sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
+    workers: 0,
+    reserve: (...args) => reference.reserve(...args),
   };
 }
 
@@ -91,7 +94,15 @@ describe("an asynchronous call", () => {
 
   test("that fails has written nothing", async () => {
     const fails = () => Promise.reject(new EngineError("the worker died"));
-    const later = asyncRoutines(() => ({ gemv: fails, gemm: fails, trsv: fails, lu: fails }));
+    const later = asyncRoutines(() => ({
+      gemv: fails,
+      gemm: fails,
+      trsv: fails,
+      lu: fails,
+      sptrsv: fails,
+      workers: 0,
+      reserve: reference.reserve,
+    }));
     const y = Float64Array.of(1, 2);
     await expect(later.exgemv(1, A, Float64Array.of(1, 2), 0, y)).rejects.toThrow(EngineError);
     await expect(later.exlu(A)).rejects.toThrow(EngineError);

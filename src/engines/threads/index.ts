@@ -2,7 +2,7 @@ import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Backend } from "../engine.ts";
-import type { Entries, Substitution } from "../kernels.ts";
+import type { Entries, Reserved, SparseTriangle, Substitution } from "../kernels.ts";
 import * as jobs from "../wasm/jobs.ts";
 import type { Pool } from "./pool.ts";
 
@@ -48,6 +48,21 @@ export class ThreadKernels implements Backend {
     return this.pool.run(jobs.reduceBytes(arena, x, y, workers), (space, job) =>
       jobs.reduce(space, job, op, x, y, root, mode, format, workers),
     );
+  }
+
+  get workers(): number {
+    return this.pool.workers;
+  }
+
+  reserve(routine: string, bytes: number): Reserved {
+    const { arena } = this.pool;
+    const offset = arena.allocate(bytes, false);
+    if (offset === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
+    return { buffer: arena.buffer, offset, free: () => arena.release(offset) };
+  }
+
+  sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {
+    return this.pool.run(jobs.sptrsvBytes(system), (space, job) => jobs.sptrsv(space, job, system, b, x));
   }
 
   /** A vector in the memory of the pool. */

@@ -3,7 +3,7 @@ import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
-import type { Elementwise, Entries, ExactStage, Kernels, Substitution } from "../kernels.ts";
+import type { Elementwise, Entries, ExactStage, Kernels, Reserved, SparseTriangle, Substitution } from "../kernels.ts";
 import { formatOf, mapOne, reference } from "../reference.ts";
 import { Arena, LIMIT, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
@@ -161,6 +161,20 @@ export class WasmKernels implements Kernels {
     );
   }
 
+  readonly workers = 0;
+
+  reserve(routine: string, bytes: number): Reserved {
+    const length = Math.ceil(bytes / 8);
+    const array = this.allocateFor(routine, length, Float64Array);
+    return { buffer: array.buffer, offset: array.byteOffset, free: () => void this.free(array) };
+  }
+
+  sptrsv(system: SparseTriangle, b: Real, x: Real): void {
+    const arena = this.arenas.get(system.values.buffer) as Arena;
+    const start = system.work.byteOffset;
+    run(arena, (space, job) => jobs.sptrsv(space, job, system, b, x), start, start + jobs.sptrsvBytes(system));
+  }
+
   // An ordinary matrix goes past the kernels a few lines at a time, as many as a chunk holds, in whole blocks.
   private streamed(A: Entries, block: number): { lines: number } | undefined {
     if (this.arenas.has(A.data.buffer)) return undefined;
@@ -196,12 +210,16 @@ export class WasmKernels implements Kernels {
 
   /** An array in this engine's memory. */
   allocate<V extends Real>(length: number, type: VectorType<V>): V {
+    return this.allocateFor("allocate", length, type);
+  }
+
+  private allocateFor<V extends Real>(routine: string, length: number, type: VectorType<V>): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
-      throw new EngineError(`allocate: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
+      throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      this.current = this.newArena("allocate", bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
+      this.current = this.newArena(routine, bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
       this.arenas.set(this.current.buffer, this.current);
       this.allocated = true;
       offset = this.current.allocate(bytes);

@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, Substitution } from "../kernels.ts";
+import type { Entries, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -304,6 +304,63 @@ export function* lu(
   pivots.set(new Int32Array(arena.buffer, pivotsAt, pivots.length));
   info.set(new Int32Array(arena.buffer, infoAt, count));
   return -1;
+}
+
+// ---------------------------------------------------------------- sparse triangular systems
+
+const SCHEDULES = {
+  serial: layout.SERIAL,
+  levr: layout.LEVR,
+  levc: layout.LEVC,
+  slfr: layout.SLFR,
+  slfc: layout.SLFC,
+  gsf: layout.GSF,
+} as const;
+
+// Tasks that have a counter each.
+function countersOf({ n, tasks, schedule }: SparseTriangle): number {
+  return tasks.counts?.length ?? (schedule === "gsf" ? Math.ceil(n / tasks.size) : 0);
+}
+
+export function sptrsvBytes(system: SparseTriangle): number {
+  const vector = aligned(system.n * system.values.BYTES_PER_ELEMENT);
+  return (system.order ? 2 : 1) * vector + aligned(4 * countersOf(system));
+}
+
+/** The system is in the arena; right-hand side and solution share a vector there. */
+export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): Run {
+  const { arena } = space;
+  const { pointers, indices, values, diagonal, order, tasks } = system;
+  const right = space.reserve(b.byteLength);
+  const counters = countersOf(system);
+  const counts = space.reserve(4 * counters);
+  const index = right / b.BYTES_PER_ELEMENT;
+  arena.heap(b).set(b, index);
+  if (tasks.counts) arena.words.set(tasks.counts, counts / 4);
+  else arena.zero(counts, 4 * counters);
+  job
+    .start(layout.SPTRSV, b)
+    .set(layout.JOB_SCHEDULE, SCHEDULES[system.schedule])
+    .set(layout.JOB_EXACT, system.exact ? 1 : 0)
+    .set(layout.JOB_UPPER, system.upper ? 1 : 0)
+    .set(layout.JOB_M, system.n)
+    .set(layout.JOB_X, order ? space.reserve(b.byteLength) : right)
+    .set(layout.JOB_Y, right);
+  job
+    .set(layout.JOB_POINTERS, pointers.byteOffset)
+    .set(layout.JOB_INDICES, indices.byteOffset)
+    .set(layout.JOB_VALUES, values.byteOffset)
+    .set(layout.JOB_DIAGONAL, diagonal?.byteOffset ?? 0)
+    .set(layout.JOB_ORDER, order?.byteOffset ?? 0);
+  job
+    .set(layout.JOB_BLOCK_SIZE, tasks.size)
+    .set(layout.JOB_TASKS, tasks.phases?.byteOffset ?? 0)
+    .set(layout.JOB_TASK_COUNT, tasks.phases ? tasks.phases.length - 1 : counters)
+    .set(layout.JOB_COUNTS, counts)
+    .set(layout.JOB_TARGETS, tasks.targets?.byteOffset ?? 0)
+    .set(layout.JOB_TARGET_LIST, tasks.list?.byteOffset ?? 0);
+  yield;
+  x.set(arena.heap(b).subarray(index, index + x.length));
 }
 
 // ---------------------------------------------------------------- reductions, by a pool

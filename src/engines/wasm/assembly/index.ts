@@ -7,9 +7,10 @@ import { accumulate, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
 import { gemm } from "./gemm";
 import { gemvByColumns, gemvByRows } from "./gemv";
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, LU, LU_BATCH, REDUCE, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, REDUCE, SPTRSV, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
 import { lu, luBatch } from "./lu";
 import { reduce } from "./reduce";
+import { kahn, sptrsv } from "./sparse";
 import { fused } from "./simd";
 import { i32At } from "./team";
 import { trsvByColumns, trsvByRows } from "./trsv";
@@ -81,5 +82,7 @@ export function work(job: usize, worker: i32): void {
     case LU: lu(job, worker); break;
     case LU_BATCH: luBatch(job, worker); break;
     case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
+    case SPTRSV: if (single) sptrsv<f32>(job, worker); else sptrsv<f64>(job, worker); break;
+    case KAHN: kahn(job, worker); break;
   }
 }

@@ -75,6 +75,20 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, o
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
+// A sparse triangle in the order of substitution: row k has the entries POINTERS[k] to POINTERS[k + 1] - 1.
+export const JOB_POINTERS = 0xa0;
+export const JOB_INDICES = 0xa4;
+export const JOB_VALUES = 0xa8;
+export const JOB_DIAGONAL = 0xac; // 0: ones
+export const JOB_ORDER = 0xb0; // which unknown is solved k-th, or 0 for the natural order (JOB_UPPER: from the last)
+export const JOB_EXACT = 0xb4;
+export const JOB_SCHEDULE = 0xb8;
+export const JOB_TASKS = 0xbc; // where the tasks of the schedule begin, and how many they are
+export const JOB_TASK_COUNT = 0xc0;
+export const JOB_COUNTS = 0xc4; // what each task waits for
+export const JOB_TARGETS = 0xc8; // which tasks wait for a task: where its list begins, and the lists
+export const JOB_TARGET_LIST = 0xcc;
+export const JOB_SLEEPERS = 0xd0; // workers asleep
 export const JOB_SIZE = 0x100;
 
 // What JOB_KIND says.
@@ -86,6 +100,8 @@ export const TRSV_COLUMNS = 5;
 export const LU = 6;
 export const LU_BATCH = 7;
 export const REDUCE = 8;
+export const SPTRSV = 9;
+export const KAHN = 10;
 
 // What JOB_FINISH says of an entry made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), equation (3) of
 // the triangular paper, or in place of the solution the residual b - T x of a given x. Of a reduction it says which.
@@ -103,6 +119,14 @@ export const FILTER = 0;
 export const LADDER = 1;
 export const EXACT = 2;
 export const PIECE = 65536;
+
+// What JOB_SCHEDULE says: see sparse.ts.
+export const SERIAL = 0;
+export const LEVR = 1;
+export const LEVC = 2;
+export const SLFR = 3;
+export const SLFC = 4;
+export const GSF = 5;
 
 // Eight sums, their rests and their grids: see strip.ts.
 export const RECORD = 192;

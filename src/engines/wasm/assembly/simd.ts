@@ -45,6 +45,13 @@
   return sub(sub(sub(sub(p, mul(xh, yh)), mul(xh, yl)), mul(xl, yh)), mul(xl, yl));
 }
 
+// h - q d: rounded once, so exactly where it is a number of binary64.
+@inline export function remainder(h: f64, q: f64, d: f64): f64 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f64x2.extract_lane(f64x2.relaxed_nmadd(splat(q), splat(d), splat(h)), 0);
+  const p = q * d;
+  return h - p + f64x2.extract_lane(productExcess(splat(q), splat(d), splat(p)), 0);
+}
+
 // TwoSum's error term: a + b - s, always exact barring overflow. For one number, and for two lanes.
 @inline export function twoSumError(a: f64, b: f64, s: f64): f64 {
   const z = s - a;

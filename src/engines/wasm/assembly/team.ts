@@ -1,5 +1,5 @@
 // Workers on one job. Alone (in a memory that is not shared) nobody ever waits.
-import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_WORKERS } from "./layout";
+import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_SLEEPERS, JOB_WORKERS } from "./layout";
 
 @inline export function i32At(job: usize, field: usize): i32 { return i32.load(job + field); }
 @inline export function addressAt(job: usize, field: usize): usize { return load<usize>(job + field); }
@@ -47,4 +47,29 @@ export function barrier(job: usize, next: i32): void {
   } else {
     waitWhile(job + JOB_PHASE, phase);
   }
+}
+
+// Wait until a counter is below a value, or above one. Who sleeps is counted, so that nobody calls for sleepers where there
+// are none (some 100 ns): either the sleeper is seen, or it sees the counter's new value before it sleeps.
+export function waitForLess(job: usize, counter: usize, value: i32): void { waitFor(job, counter, i32.MIN_VALUE, value - 1); }
+export function waitForMore(job: usize, counter: usize, value: i32): void { waitFor(job, counter, value + 1, i32.MAX_VALUE); }
+function waitFor(job: usize, counter: usize, least: i32, most: i32): void {
+  for (let i = 0; i < spins; ++i) {
+    const now = atomic.load<i32>(counter);
+    if (now >= least && now <= most) return;
+  }
+  atomic.add<i32>(job + JOB_SLEEPERS, 1);
+  while (true) {
+    const now = atomic.load<i32>(counter);
+    if (now >= least && now <= most) break;
+    sleep(counter, now);
+  }
+  atomic.sub<i32>(job + JOB_SLEEPERS, 1);
+}
+export function wake(job: usize, counter: usize): void {
+  if (atomic.load<i32>(job + JOB_SLEEPERS) > 0) atomic.notify(counter, -1);
+}
+export function setAndWake(job: usize, counter: usize, value: i32): void {
+  atomic.store<i32>(counter, value);
+  wake(job, counter);
 }

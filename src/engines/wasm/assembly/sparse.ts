@@ -1,0 +1,155 @@
+// The schedules of the sparse paper. Lines are rows, or columns in plain arithmetic (LEVC, SLFC), in an order in which each
+// depends on earlier ones only. In exact arithmetic the column-wise schedules have rows too: a column that is done only
+// signals, and the owner of a row gathers it, so that no order of updates can show.
+//
+// A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
+// depends on all workers running at once, and who waits for long goes to sleep.
+import { put } from "./certificate";
+import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_POINTERS, JOB_SCHEDULE, JOB_TARGET_LIST, JOB_TARGETS, JOB_TASKS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, SERIAL, SLFC } from "./layout";
+import { integer, rows } from "./sparseRows";
+import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "./team";
+
+export function sptrsv<T>(job: usize, worker: i32): void {
+  const schedule = i32At(job, JOB_SCHEDULE), columns = (schedule == LEVC || schedule == SLFC) && !i32At(job, JOB_EXACT);
+  if (columns) {
+    start<T>(job, worker);
+    barrier(job, 0);
+  }
+  if (schedule == SERIAL) {
+    if (worker == 0) rows<T>(job, 0, i32At(job, JOB_M));
+  } else if (schedule == LEVR || schedule == LEVC) levels<T>(job, worker, columns);
+  else if (schedule == GSF) freely<T>(job);
+  else byCounters<T>(job, columns);
+}
+
+@inline function lines<T>(job: usize, from: i32, to: i32, columns: bool): void {
+  if (columns) subtractColumns<T>(job, from, to);
+  else rows<T>(job, from, to);
+}
+
+// LEVR and LEVC: of each level an equal share for every worker, always the same part of it, which has what it needs of the
+// level before mostly in its own cache; then a barrier. Phases of many small levels are left to one worker.
+function levels<T>(job: usize, worker: i32, columns: bool): void {
+  const phases = addressAt(job, JOB_TASKS), count = i32At(job, JOB_TASK_COUNT), workers = i32At(job, JOB_WORKERS);
+  for (let m = 0; m < count; ++m) {
+    const start = integer(phases, m), next = integer(phases, m + 1), end = next < 0 ? ~next : next;
+    if (m > 0) barrier(job, 0);
+    if (start < 0) {
+      if (worker == 0) lines<T>(job, ~start, end, columns);
+    } else {
+      const share = (end - start + workers - 1) / workers, from = start + share * worker;
+      if (from < end) lines<T>(job, from, min(from + share, end), columns);
+    }
+  }
+}
+
+// SLFR and SLFC: tasks of a few lines in the order of levels. Each has a counter of the tasks that it waits for; a task that
+// is done lowers the counters of those that wait for it.
+function byCounters<T>(job: usize, columns: bool): void {
+  const size = i32At(job, JOB_BLOCK_SIZE), counts = addressAt(job, JOB_COUNTS), targets = addressAt(job, JOB_TARGETS), list = addressAt(job, JOB_TARGET_LIST);
+  while (true) {
+    const task = take(job, 1);
+    if (task >= i32At(job, JOB_TASK_COUNT)) break;
+    waitForLess(job, counts + (<usize>task << 2), 1);
+    lines<T>(job, task * size, min((task + 1) * size, i32At(job, JOB_M)), columns);
+    for (let p = integer(targets, task); p < integer(targets, task + 1); ++p) {
+      const counter = counts + (<usize>integer(list, p) << 2);
+      if (atomic.sub<i32>(counter, 1) == 1) wake(job, counter);
+    }
+  }
+}
+
+// GSF: tasks of consecutive rows in the natural order, no levels and no counters of what is awaited: each task tells how many
+// of its rows are done, a few at a time, and who needs one of them looks there.
+@inline const STEP: i32 = 16;
+function freely<T>(job: usize): void {
+  const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), done = addressAt(job, JOB_COUNTS);
+  let known = 0; // the rows of so many tasks, from the first on, are all done
+  while (true) {
+    const task = take(job, 1);
+    if (task >= i32At(job, JOB_TASK_COUNT)) break;
+    while (known < task && atomic.load<i32>(done + (<usize>known << 2)) == size) ++known;
+    for (let from = task * size, end = min(from + size, n); from < end; from += STEP) {
+      const to = min(from + STEP, end);
+      waitForRows(job, from, to, known * size, task * size);
+      rows<T>(job, from, to);
+      setAndWake(job, done + (<usize>task << 2), to - task * size);
+    }
+  }
+}
+
+// Wait for the rows that those of from..to need, other than the first `known` and those of the own task.
+function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
+  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), done = addressAt(job, JOB_COUNTS);
+  const size = i32At(job, JOB_BLOCK_SIZE), last = i32At(job, JOB_M) - 1, upper = i32At(job, JOB_UPPER) != 0;
+  for (let p = integer(pointers, from), end = integer(pointers, to); p < end; ++p) {
+    const j = integer(indices, p), k = upper ? last - j : j;
+    if (k >= known && k < own) waitForMore(job, done + (<usize>(k / size) << 2), k % size);
+  }
+}
+
+// x := the right-hand side in the order of the columns, every worker its share.
+function start<T>(job: usize, worker: i32): void {
+  const n = i32At(job, JOB_M), workers = i32At(job, JOB_WORKERS), share = (n + workers - 1) / workers;
+  const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER);
+  for (let k = share * worker, end = min(k + share, n); k < end; ++k)
+    store<T>(x + <usize>k * sizeof<T>(), load<T>(y + <usize>integer(order, k) * sizeof<T>()));
+}
+
+// Columns from..to in plain arithmetic: x_k is what is left of b_k, divided; then x_k times the column is subtracted.
+function subtractColumns<T>(job: usize, from: i32, to: i32): void {
+  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
+  const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER), alone = i32At(job, JOB_WORKERS) == 1;
+  for (let k = from, p = integer(pointers, from); k < to; ++k) {
+    const at = x + <usize>k * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>k * sizeof<T>())) : load<T>(at);
+    put<T>(at, <f64>v);
+    put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
+    for (const end = integer(pointers, k + 1); p < end; ++p) {
+      const to = x + <usize>integer(indices, p) * sizeof<T>(), product = <T>(load<T>(values + <usize>p * sizeof<T>()) * v);
+      if (alone) store<T>(to, <T>(load<T>(to) - product));
+      else if (sizeof<T>() == 8) subtract64(to, <f64>product);
+      else subtract32(to, <f32>product);
+    }
+  }
+}
+function subtract64(p: usize, v: f64): void {
+  while (true) {
+    const old = atomic.load<i64>(p);
+    if (atomic.cmpxchg<i64>(p, old, reinterpret<i64>(reinterpret<f64>(old) - v)) == old) return;
+  }
+}
+function subtract32(p: usize, v: f32): void {
+  while (true) {
+    const old = atomic.load<i32>(p);
+    if (atomic.cmpxchg<i32>(p, old, reinterpret<i32>(reinterpret<f32>(old) - v)) == old) return;
+  }
+}
+
+// Kahn's algorithm, level by level: lines are columns in the natural order, COUNTS has how many rows each unknown waits for.
+// ORDER gets the unknowns by levels, in any order within one, TASKS where the levels begin, DONE the unknowns found.
+export function kahn(job: usize, worker: i32): void {
+  const n = i32At(job, JOB_M), workers = i32At(job, JOB_WORKERS), pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES);
+  const counts = addressAt(job, JOB_COUNTS), order = addressAt(job, JOB_ORDER), starts = addressAt(job, JOB_TASKS), found = job + JOB_DONE;
+  const share = (n + workers - 1) / workers;
+  for (let i = share * worker, end = min(i + share, n); i < end; ++i)
+    if (integer(counts, i) == 0) i32.store(order + (<usize>atomic.add<i32>(found, 1) << 2), i);
+  let first = 0;
+  for (let level = 0; first < n; ++level) {
+    barrier(job, 0);
+    const end = atomic.load<i32>(found);
+    barrier(job, 0); // nobody finds more before all have read how many there are
+    if (worker == 0) {
+      i32.store(starts + (<usize>level << 2), first);
+      i32.store(job + JOB_TASK_COUNT, level + 1);
+    }
+    const part = (end - first + workers - 1) / workers;
+    for (let q = first + part * worker, to = min(q + part, end); q < to; ++q) {
+      const i = integer(order, q);
+      for (let p = integer(pointers, i); p < integer(pointers, i + 1); ++p) {
+        const j = integer(indices, p);
+        if (atomic.sub<i32>(counts + (<usize>j << 2), 1) == 1) i32.store(order + (<usize>atomic.add<i32>(found, 1) << 2), j);
+      }
+    }
+    first = end;
+  }
+}

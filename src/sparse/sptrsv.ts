@@ -1,0 +1,116 @@
+import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
+import type { Routine } from "../dense/steps.ts";
+import { newVector } from "../dense/vectors.ts";
+import type { Reserved } from "../engines/kernels.ts";
+import { ShapeError, SingularError } from "../errors.ts";
+import { asRow, checkSeparate } from "../matrix.ts";
+import type { Format, Real, Sparse } from "../types.ts";
+import { checkSparse } from "./formats.ts";
+import { analyse, type Plan, withValues } from "./plan.ts";
+import type { SparseOptions } from "./types.ts";
+
+const SCHEDULES = ["auto", "serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
+
+/** What runs a routine: at once, or with a promise of its result. */
+export type Run = (routine: Routine<unknown>) => unknown;
+
+/** A plan for the solution of (L + D) x = b or (U + D) x = b; `run` runs its solves. */
+export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run): Routine<unknown> {
+  const format = checkSparse("sptrsv", "A", A);
+  if (A.rows !== A.cols) throw new ShapeError(`sptrsv: A is ${A.rows} by ${A.cols}, expected a square matrix`);
+  checkOptions("sptrsv", options, ["uplo", "trans", "unit", "exact", "schedule", "expectedSolves"]);
+  const { uplo = "lower", trans = false, unit = false, exact = true, schedule = "auto", expectedSolves } = options;
+  checkWord("sptrsv", "uplo", uplo, ["lower", "upper"]);
+  checkFlag("sptrsv", "trans", trans);
+  checkFlag("sptrsv", "unit", unit);
+  checkFlag("sptrsv", "exact", exact);
+  checkWord("sptrsv", "schedule", schedule, SCHEDULES);
+  if (expectedSolves !== undefined) checkCount("sptrsv", "expectedSolves", expectedSolves, 0);
+  const triangle = { A, n: A.rows, upper: (uplo === "upper") !== trans, byRows: (A.format === "csr") !== trans, unit };
+  const plan = (yield (kernels) => analyse(kernels, triangle, exact, options)) as Plan;
+  return facade(plan, format, A.values.length, run);
+}
+
+function* solve({ system }: Plan, format: Format, b: Real, out?: Real): Routine<Real> {
+  const { n } = system;
+  checkVectorOf("TriangularPlan.solve", "b", b, format, "A");
+  checkSize("TriangularPlan.solve", "b", b, n, "the order of A");
+  if (out !== undefined) {
+    checkVectorOf("TriangularPlan.solve", "out", out, format, "A");
+    checkSize("TriangularPlan.solve", "out", out, n, "the order of A");
+    checkSeparate("TriangularPlan.solve", "out", asRow(out), "b", asRow(b));
+  }
+  const x = out ?? newVector("TriangularPlan.solve", b, n);
+  if (n > 0) yield (kernels) => kernels.sptrsv(system, b, x);
+  return x;
+}
+
+function checkValues({ diagonal }: Plan, format: Format, entries: number, values: Real): void {
+  checkVectorOf("TriangularPlan.update", "values", values, format, "A");
+  checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
+  for (let i = 0; diagonal && i < diagonal.length; i++)
+    if (values[diagonal[i] as number] === 0)
+      throw new SingularError(`TriangularPlan.update: entry (${i}, ${i}) of A is 0, expected a diagonal without zeros`, i);
+}
+
+/** A plan's memory: solves that are not through still use it, and values that an update replaced meanwhile. */
+interface Held {
+  plan: Plan;
+  pending: number;
+  replaced: readonly Reserved[];
+  freed: boolean;
+}
+const collected = new FinalizationRegistry<Held>(release);
+
+function release(held: Held): void {
+  held.freed = true;
+  if (held.pending > 0) return;
+  for (const block of [...Object.values(held.plan.memory), ...held.replaced]) block?.free();
+}
+
+// What users see of a plan. Its memory goes when none of the methods can be called any more: they all know `life`.
+function facade(plan: Plan, format: Format, entries: number, run: Run): object {
+  const held: Held = { plan, pending: 0, replaced: [], freed: false };
+  const life = { held };
+  collected.register(life, held, held);
+  const checkHere = (routine: string): Held => {
+    if (life.held.freed) throw new ShapeError(`${routine}: the plan was freed, expected one that is in use`);
+    return life.held;
+  };
+  function* borrowing(b: Real, out?: Real): Routine<Real> {
+    const held = checkHere("TriangularPlan.solve");
+    held.pending++;
+    try {
+      return yield* solve(held.plan, format, b, out);
+    } finally {
+      if (--held.pending === 0) {
+        if (held.freed) release(held);
+        else for (const block of held.replaced) block.free();
+        held.replaced = [];
+      }
+    }
+  }
+  // biome-ignore lint/correctness/useYield: routines that need no engine, and whose errors come as those of others do
+  function* replacing(values: Real): Routine<void> {
+    const held = checkHere("TriangularPlan.update");
+    checkValues(held.plan, format, entries, values);
+    const { plan, replaced } = withValues(held.plan, values, held.pending > 0);
+    held.plan = plan;
+    if (replaced) held.replaced = [...held.replaced, replaced];
+  }
+  // biome-ignore lint/correctness/useYield: likewise
+  function* giving(): Routine<void> {
+    const held = checkHere("TriangularPlan.free");
+    collected.unregister(held);
+    release(held);
+  }
+  return {
+    schedule: plan.system.schedule,
+    reason: plan.reason,
+    levels: plan.levels,
+    bytes: plan.bytes,
+    solve: (b: Real, out?: Real) => run(borrowing(b, out)),
+    update: (values: Real) => run(replacing(values)),
+    free: () => run(giving()),
+  };
+}
