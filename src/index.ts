@@ -14,14 +14,19 @@ export type {
 export type { Engine, EngineKind, Resident } from "./engines/engine.ts";
 export { engines, type OpenOptions, open } from "./engines/open.ts";
 export { EngineError, FormatError, HalfulpError, PatternError, ShapeError, SingularError, ValueError } from "./errors.ts";
+export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
 export { matrix, type ViewOptions } from "./matrix.ts";
 export { allocate, free } from "./memory.ts";
+export { elasticity } from "./problems/elasticity.ts";
 export { illConditionedDot } from "./problems/illConditionedDot.ts";
 export { illConditionedMatrix } from "./problems/illConditionedMatrix.ts";
 export { illConditionedMatrixVector } from "./problems/illConditionedMatrixVector.ts";
 export { illConditionedTriangular, representableTriangular } from "./problems/illConditionedTriangular.ts";
+export { laplacian } from "./problems/laplacian.ts";
+export { powerLaw } from "./problems/powerLaw.ts";
 export { skeelCondition } from "./problems/skeelCondition.ts";
 export { csc, csr, toCsc, toCsr } from "./sparse/formats.ts";
+export { ilu0 } from "./sparse/ilu0.ts";
 export type { Schedule, SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./types.ts";
 

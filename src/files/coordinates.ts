@@ -1,0 +1,160 @@
+import { newIntegers, newVector } from "../dense/vectors.ts";
+import { FormatError } from "../errors.ts";
+import { store } from "../exact/store.ts";
+import { trusted } from "../sparse/formats.ts";
+import type { Sparse } from "../types.ts";
+import { Growing } from "./growing.ts";
+import { type Header, MIRROR, MOST, type Size } from "./header.ts";
+import type { Line } from "./lines.ts";
+
+/** The entries of a file in coordinate format: they come in any order, and leave by rows. */
+export class Coordinates {
+  readonly entries: number;
+  private readonly fields: readonly string[];
+  private readonly rows: Growing<Int32Array>;
+  private readonly cols: Growing<Int32Array>;
+  private readonly values: Growing<Float64Array>; // none for a pattern
+  private full = 0; // entries of the full matrix
+  private row = 0; // of the last entry
+  private col = 0;
+  private byRow = true; // whether all ascend, row by row or column by column
+  private byCol = true;
+  // Entries are on lines that follow each other, but for comments and blank lines: kept is only where they do not.
+  private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
+  private lastLine = 0;
+
+  constructor(
+    private readonly routine: string,
+    private readonly header: Header,
+    private readonly size: Size,
+  ) {
+    this.entries = size.entries;
+    this.fields = header.field === "pattern" ? ["row", "column"] : ["row", "column", "value"];
+    this.rows = new Growing(size.entries, (length) => newIntegers(routine, length));
+    this.cols = new Growing(size.entries, (length) => newIntegers(routine, length));
+    this.values = new Growing(size.entries, (length) => newVector(routine, new Float64Array(0), length));
+  }
+
+  get read(): number {
+    return this.rows.length;
+  }
+
+  take(line: Line): void {
+    const { field, symmetry } = this.header;
+    line.checkFields(this.fields);
+    const i = line.whole("row", 1, this.size.rows);
+    const j = line.whole("column", 1, this.size.cols);
+    if (symmetry !== "general" && (i < j || (i === j && symmetry !== "symmetric")))
+      line.fail(`entry (${i}, ${j})`, `one ${symmetry === "symmetric" ? "on or " : ""}below the diagonal (the matrix is ${symmetry})`);
+    this.full += symmetry === "general" || i === j ? 1 : 2;
+    if (this.full > MOST) line.fail(`an entry that makes ${this.full} of the full matrix`, `at most ${MOST}`);
+    if (field !== "pattern") this.values.push(line.value(field === "integer"));
+    if (line.number !== this.lastLine + 1) {
+      this.breaks.entries.push(this.read);
+      this.breaks.lines.push(line.number);
+    }
+    this.lastLine = line.number;
+    this.byRow &&= i > this.row || (i === this.row && j > this.col);
+    this.byCol &&= j > this.col || (j === this.col && i > this.row);
+    this.row = i;
+    this.col = j;
+    this.rows.push(i - 1);
+    this.cols.push(j - 1);
+  }
+
+  /**
+   * The full matrix by rows, columns ascending in each: a counting sort by rows, which is stable. It is enough that entries come
+   * column by column or row by row, also where each brings its mirror image along: the images in row i have columns above i, come
+   * after what the file has in row i, and ascend.
+   */
+  matrix(): Sparse {
+    const { rows, cols } = this.size;
+    const order = this.byRow || this.byCol ? undefined : this.byColumns();
+    const pointers = newIntegers(this.routine, rows + 1);
+    this.each(undefined, (i) => {
+      pointers[i + 1] = (pointers[i + 1] as number) + 1;
+    });
+    for (let i = 0; i < rows; i++) pointers[i + 1] = (pointers[i + 1] as number) + (pointers[i] as number);
+    const indices = newIntegers(this.routine, this.full);
+    const values = newVector(this.routine, new Float64Array(0), this.full);
+    this.each(order, (i, j, value) => {
+      const at = pointers[i] as number;
+      pointers[i] = at + 1;
+      indices[at] = j;
+      store(values, at, value);
+    });
+    pointers.copyWithin(1, 0); // each is now at the end of its row, where the next one begins
+    pointers[0] = 0;
+    return trusted({ format: "csr", rows, cols, pointers, indices, values });
+  }
+
+  // Every entry of the full matrix: row, column, value.
+  private each(order: Int32Array | undefined, visit: (i: number, j: number, value: number) => void): void {
+    const sign = MIRROR[this.header.symmetry];
+    const pattern = this.header.field === "pattern";
+    for (let n = 0; n < this.entries; n++) {
+      const k = order === undefined ? n : (order[n] as number);
+      const i = this.rows.get(k);
+      const j = this.cols.get(k);
+      const value = pattern ? 1 : this.values.get(k);
+      visit(i, j, value);
+      if (sign !== 0 && i !== j) visit(j, i, sign * value);
+    }
+  }
+
+  // The entries column by column, none twice: a radix sort, whose memory does not depend on how many columns there might be.
+  private byColumns(): Int32Array {
+    let order: Int32Array = newIntegers(this.routine, this.entries).map((_, k) => k);
+    let sorted: Int32Array = newIntegers(this.routine, this.entries);
+    for (const [keys, size] of [[this.rows, this.size.rows] as const, [this.cols, this.size.cols] as const])
+      for (const shift of [0, 16])
+        if (size > 2 ** shift) {
+          sortDigit(order, sorted, keys, shift);
+          [order, sorted] = [sorted, order];
+        }
+    this.checkOnce(order);
+    return order;
+  }
+
+  // Equal entries follow each other, in the order of the file. Of all that come again, the first in the file is named.
+  private checkOnce(order: Int32Array): void {
+    let first = 0;
+    let second = this.entries;
+    for (let n = 1; n < order.length; n++) {
+      const k = order[n] as number;
+      const before = order[n - 1] as number;
+      if (k < second && this.rows.get(k) === this.rows.get(before) && this.cols.get(k) === this.cols.get(before)) {
+        first = before;
+        second = k;
+      }
+    }
+    if (second === this.entries) return;
+    const line = this.lineOf(second);
+    const entry = `entry (${this.rows.get(second) + 1}, ${this.cols.get(second) + 1})`;
+    throw new FormatError(`${this.routine}: line ${line} has ${entry} again, expected it once (line ${this.lineOf(first)} has it)`, line);
+  }
+
+  private lineOf(k: number): number {
+    const { entries, lines } = this.breaks;
+    let last = entries.length - 1;
+    while ((entries[last] as number) > k) last--;
+    return (lines[last] as number) + k - (entries[last] as number);
+  }
+}
+
+// sorted := order, sorted by 16 bits of the keys.
+function sortDigit(order: Int32Array, sorted: Int32Array, keys: Growing<Int32Array>, shift: number): void {
+  const starts = new Int32Array(2 ** 16 + 1);
+  for (let k = 0; k < order.length; k++) {
+    const next = ((keys.get(k) >>> shift) & 0xffff) + 1;
+    starts[next] = (starts[next] as number) + 1;
+  }
+  for (let digit = 1; digit < starts.length; digit++) starts[digit] = (starts[digit] as number) + (starts[digit - 1] as number);
+  for (let n = 0; n < order.length; n++) {
+    const k = order[n] as number;
+    const digit = (keys.get(k) >>> shift) & 0xffff;
+    const at = starts[digit] as number;
+    starts[digit] = at + 1;
+    sorted[at] = k;
+  }
+}

@@ -1,0 +1,68 @@
+import { type Line, quoted } from "./lines.ts";
+
+// The first line of a Matrix Market file, and the line of sizes. Boisvert, Pozo, Remington: The Matrix Market Exchange Formats:
+// Initial Design, NISTIR 5935 (1996).
+
+const FORMATS = ["coordinate", "array"] as const;
+const FIELDS = ["real", "double", "integer", "pattern"] as const;
+const SYMMETRIES = ["general", "symmetric", "skew-symmetric"] as const;
+
+export interface Header {
+  readonly format: (typeof FORMATS)[number];
+  readonly field: (typeof FIELDS)[number];
+  readonly symmetry: (typeof SYMMETRIES)[number];
+}
+
+/** Rows, columns, and how many entries follow. */
+export interface Size {
+  readonly rows: number;
+  readonly cols: number;
+  readonly entries: number;
+}
+
+/** Rows, columns and entries are counted in 32 bits. */
+export const MOST = 2 ** 31 - 1;
+
+/** What the entries below the diagonal are multiplied by to give those above it; 0 where these are in the file themselves. */
+export const MIRROR = { general: 0, symmetric: 1, "skew-symmetric": -1 } as const;
+
+export const FIRST_LINE = `"%%MatrixMarket matrix", a format, a field and a symmetry`;
+
+/** What the first line says. */
+export function readHeader(line: Line): Header {
+  const banner = line.word();
+  if (banner.toLowerCase() !== "%%matrixmarket") line.fail(banner === "" ? "nothing" : quoted(banner), FIRST_LINE);
+  line.checkFields(["object", "format", "field", "symmetry"]);
+  choice(line, "object", ["matrix"]);
+  const format = choice(line, "format", FORMATS);
+  const field = choice(line, "field", FIELDS);
+  const symmetry = choice(line, "symmetry", SYMMETRIES);
+  if (field === "pattern" && format === "array") line.fail("a pattern in array format", "coordinate (an array has values)");
+  if (field === "pattern" && symmetry === "skew-symmetric")
+    line.fail("a skew-symmetric pattern", "general or symmetric (ones have one sign)");
+  return { format, field, symmetry };
+}
+
+function choice<W extends string>(line: Line, what: string, words: readonly W[]): W {
+  const word = line.word();
+  const found = words.find((known) => known === word.toLowerCase());
+  if (found !== undefined) return found;
+  const why = /^(complex|hermitian)$/i.test(word) ? " (complex matrices are not read)" : "";
+  return line.fail(`${what} ${quoted(word)}`, `${words.join(", ").replace(/, ([^,]*)$/, " or $1")}${why}`);
+}
+
+/** What the line of sizes says, and what follows from it. */
+export function readSize(line: Line, { format, symmetry }: Header): Size {
+  line.checkFields(format === "array" ? ["rows", "columns"] : ["rows", "columns", "entries"]);
+  const rows = line.whole("rows", 0, MOST);
+  const cols = line.whole("columns", 0, MOST);
+  if (symmetry !== "general" && rows !== cols) line.fail(`${rows} rows and ${cols} columns`, `as many of both (the matrix is ${symmetry})`);
+  const places = symmetry === "general" ? rows * cols : (rows * (rows + MIRROR[symmetry])) / 2;
+  if (format === "coordinate") {
+    const where = symmetry === "general" ? "" : symmetry === "symmetric" ? " on and below the diagonal" : " below the diagonal";
+    const why = places < MOST ? ` (a ${rows} by ${cols} matrix has no more${where})` : "";
+    return { rows, cols, entries: line.whole("entries", 0, Math.min(places, MOST), why) };
+  }
+  if (rows * cols > MOST) line.fail(`${rows} times ${cols} entries`, `at most ${MOST}`);
+  return { rows, cols, entries: places };
+}

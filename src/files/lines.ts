@@ -1,0 +1,142 @@
+import { describe } from "../checks.ts";
+import { FormatError, ShapeError } from "../errors.ts";
+
+// Text in chunks that break anywhere, line by line, and each line field by field. One Line serves for all of them, so that an entry
+// costs no object. Measured on an AMD EPYC, Node 20: 1.8 million entries a second with 17 digits each, 3.8 with one.
+
+// Characters in a line. Matrix Market allows 1024; without any limit, a file that has no line ends would be kept whole.
+const LONGEST = 2 ** 20;
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][+-]?\d+)?$/i;
+const INTEGER = /^[+-]?\d+$/;
+const SPECIAL = /^([+-]?)(?:(nan)|inf(?:inity)?)$/i;
+
+/** The line being read, from the field reached so far. */
+export class Line {
+  /** Which one it is, from 1. */
+  number = 0;
+  private text = "";
+  private at = 0;
+  private end = 0;
+
+  constructor(readonly routine: string) {}
+
+  /** Go on to the next line, which is this part of a text. */
+  fill(text: string, from: number, to: number): void {
+    this.number++;
+    this.text = text;
+    this.at = this.number === 1 && text.charCodeAt(from) === 0xfeff ? from + 1 : from; // a byte order mark
+    this.end = to;
+    if (to - from > LONGEST) this.fail(`more than ${LONGEST} characters`, "at most so many");
+  }
+
+  /** Whether nothing is left but blanks and comments. */
+  isEmpty(): boolean {
+    const at = skipBlanks(this.text, this.at, this.end);
+    return at === this.end || this.text.charCodeAt(at) === 0x25;
+  }
+
+  /** Throws unless the line has as many fields left as there are names. */
+  checkFields(names: readonly string[]): void {
+    const { text, end } = this;
+    let count = 0;
+    for (let at = skipBlanks(text, this.at, end); at < end; count++) at = skipBlanks(text, skipField(text, at, end), end);
+    if (count !== names.length) this.fail(`${count} field${count === 1 ? "" : "s"}`, `${names.length} (${names.join(", ")})`);
+  }
+
+  /** The next field as it is. */
+  word(): string {
+    const from = skipBlanks(this.text, this.at, this.end);
+    this.at = skipField(this.text, from, this.end);
+    return this.text.slice(from, this.at);
+  }
+
+  /** The next field, a whole number without a sign. */
+  whole(what: string, least: number, most: number, why = ""): number {
+    const { text, end } = this;
+    const from = skipBlanks(text, this.at, end);
+    let at = from;
+    let n = 0;
+    for (; at < end; at++) {
+      const digit = text.charCodeAt(at) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      n = 10 * n + digit;
+    }
+    if ((at < end && !isBlank(text.charCodeAt(at))) || n < least || n > most)
+      this.fail(`${what} ${quoted(this.word())}`, `a whole number from ${least} to ${most}${why}`);
+    this.at = at;
+    return n;
+  }
+
+  /**
+   * The next field, a number of either sign, correctly rounded. ECMAScript promises that of Number() for up to 20 digits only;
+   * that V8 keeps it for any number of digits is tested.
+   */
+  value(integer: boolean): number {
+    const word = this.word();
+    if ((integer ? INTEGER : NUMBER).test(word)) {
+      const value = Number(word);
+      return value === value ? value : Number(word.replace(/d/i, "e")); // Fortran's exponents
+    }
+    const special = integer ? null : SPECIAL.exec(word);
+    if (special === null) this.fail(`value ${quoted(word)}`, integer ? "an integer" : "a number");
+    return special[2] !== undefined ? Number.NaN : special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  }
+
+  fail(found: string, expected: string): never {
+    throw new FormatError(`${this.routine}: line ${this.number} has ${found}, expected ${expected}`, this.number);
+  }
+}
+
+function skipBlanks(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function skipField(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && !isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+// a space, a tab, what Windows has before a line feed, and the other two
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 9 && code <= 13);
+}
+
+/** A word of a file for an error message: on one line and not too long. */
+export function quoted(word: string): string {
+  return JSON.stringify(word.length > 40 ? `${word.slice(0, 40)}…` : word);
+}
+
+/** Gives `take` every line of a text in chunks, the same Line each time. Returns how many there were. On an error the chunks are closed. */
+export async function eachLine(
+  routine: string,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  take: (line: Line) => void,
+): Promise<number> {
+  const line = new Line(routine);
+  let rest = "";
+  for await (const chunk of chunks) {
+    if (typeof chunk !== "string") throw new ShapeError(`${routine}: a chunk of text is ${describe(chunk)}, expected a string`);
+    let from = 0;
+    for (let to = chunk.indexOf("\n"); to >= 0; to = chunk.indexOf("\n", from)) {
+      if (rest === "") line.fill(chunk, from, to);
+      else {
+        rest += chunk.slice(from, to);
+        line.fill(rest, 0, rest.length);
+        rest = "";
+      }
+      take(line);
+      from = to + 1;
+    }
+    rest += chunk.slice(from);
+    if (rest.length > LONGEST) line.fill(rest, 0, rest.length); // which refuses it
+  }
+  if (rest !== "") {
+    line.fill(rest, 0, rest.length);
+    take(line);
+  }
+  return line.number;
+}

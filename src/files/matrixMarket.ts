@@ -1,0 +1,102 @@
+import { describe } from "../checks.ts";
+import { FormatError, ShapeError } from "../errors.ts";
+import { checkMatrix, entries } from "../matrix.ts";
+import { checkSparse } from "../sparse/formats.ts";
+import type { Matrix, Real, Sparse } from "../types.ts";
+import { Columns } from "./columns.ts";
+import { Coordinates } from "./coordinates.ts";
+import { FIRST_LINE, type Header, readHeader, readSize } from "./header.ts";
+import { eachLine } from "./lines.ts";
+
+/**
+ * The matrix of a Matrix Market file, in one text or in chunks that break anywhere. A file in coordinate format gives a sparse
+ * matrix by rows, columns ascending, one in array format a matrix by columns; symmetric ones are filled. Every value is rounded
+ * correctly. Throws a FormatError with the line for what is no such file.
+ */
+export async function readMatrixMarket(text: string | AsyncIterable<string> | Iterable<string>): Promise<Matrix | Sparse> {
+  const routine = "readMatrixMarket";
+  const file: { header?: Header; body?: Columns | Coordinates } = {};
+  const lines = await eachLine(routine, chunksOf(routine, text), (line) => {
+    if (file.header === undefined) file.header = readHeader(line);
+    else if (line.isEmpty()) return;
+    else if (file.body === undefined)
+      file.body = new (file.header.format === "array" ? Columns : Coordinates)(routine, file.header, readSize(line, file.header));
+    else if (file.body.read < file.body.entries) file.body.take(line);
+    else line.fail("more text", `the end of the file after ${file.body.entries} entries`);
+  });
+  const { header, body } = file;
+  if (body === undefined || body.read < body.entries) {
+    const [found, expected] =
+      body !== undefined
+        ? [`${body.read} entries`, String(body.entries)]
+        : header !== undefined
+          ? ["a first line only", "the sizes"]
+          : ["no line", FIRST_LINE];
+    throw new FormatError(`${routine}: the file ends before line ${lines + 1} with ${found}, expected ${expected}`, lines + 1);
+  }
+  return body.matrix();
+}
+
+function chunksOf(routine: string, text: string | AsyncIterable<string> | Iterable<string>): AsyncIterable<string> | Iterable<string> {
+  if (typeof text === "string") return [text];
+  const iterable = typeof text === "object" && text !== null && (Symbol.asyncIterator in text || Symbol.iterator in text);
+  if (iterable && !ArrayBuffer.isView(text)) return text;
+  throw new ShapeError(`${routine}: text is ${describe(text)}, expected a string or an iterable of strings`);
+}
+
+const CHUNK = 2 ** 16; // characters: as much as a file stream takes at once
+
+/**
+ * A matrix as a Matrix Market file, in chunks: a sparse one in coordinate format, in the order in which it is stored, another in
+ * array format. Reading gives every number back to the bit. The matrix is read while the chunks are taken.
+ */
+export function writeMatrixMarket(
+  A: Matrix<Float64Array> | Matrix<Float32Array> | Sparse<Float64Array> | Sparse<Float32Array>,
+): Iterable<string> {
+  const routine = "writeMatrixMarket";
+  if (typeof A !== "object" || A === null || !("format" in A || "data" in A))
+    throw new ShapeError(`${routine}: A is ${describe(A)}, expected a matrix (see matrix()) or a sparse one (see csr() and csc())`);
+  let lines: () => Iterable<string>;
+  if ("format" in A) {
+    checkSparse(routine, "A", A);
+    lines = () => sparseLines(A);
+  } else {
+    checkMatrix(routine, "A", A);
+    lines = () => arrayLines(A);
+  }
+  return { [Symbol.iterator]: () => inChunks(lines()) };
+}
+
+function* inChunks(lines: Iterable<string>): Generator<string> {
+  let chunk = "";
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+function* sparseLines({ format, rows, cols, pointers, indices, values }: Sparse<Real>): Generator<string> {
+  yield `%%MatrixMarket matrix coordinate real general\n${rows} ${cols} ${values.length}\n`;
+  for (let line = 0, p = 0; line < pointers.length - 1; line++)
+    for (; p < (pointers[line + 1] as number); p++) {
+      const index = (indices[p] as number) + 1;
+      const number = numeral(values[p] as number);
+      yield format === "csr" ? `${line + 1} ${index} ${number}\n` : `${index} ${line + 1} ${number}\n`;
+    }
+}
+
+function* arrayLines(A: Matrix<Real>): Generator<string> {
+  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  yield `%%MatrixMarket matrix array real general\n${rows} ${cols}\n`;
+  for (let j = 0; j < cols; j++) for (let i = 0; i < rows; i++) yield `${numeral(data[offset + i * rowStep + j * colStep] as number)}\n`;
+}
+
+// The shortest digits that are read as this binary64 number, which String() gives, except for the sign of -0. A binary32 number is
+// one of these too; its own shortest digits would be read as another one.
+function numeral(x: number): string {
+  if (Number.isFinite(x)) return Object.is(x, -0) ? "-0" : String(x);
+  return x !== x ? "nan" : x > 0 ? "inf" : "-inf";
+}

@@ -1,0 +1,25 @@
+import { checkCount, describe } from "../checks.ts";
+import { ShapeError } from "../errors.ts";
+import type { Sparse } from "../types.ts";
+import { neighbourhood, stencilMatrix } from "./stencil.ts";
+
+/**
+ * The Laplacian of a grid with Dirichlet boundaries, by rows, ascending: `points - 1` on the diagonal, -1 for every neighbour,
+ * nodes numbered lexicographically, x fastest. 5 or 9 points in the plane (nz left out or 1), 7 or 27 in space (nz given); 5 and 7
+ * unless said otherwise. A grid with no nodes makes a matrix with no rows.
+ */
+export function laplacian(nx: number, ny: number, nz?: number, points?: 5 | 7 | 9 | 27): Sparse {
+  checkCount("laplacian", "nx", nx, 0);
+  checkCount("laplacian", "ny", ny, 0);
+  if (nz !== undefined) checkCount("laplacian", "nz", nz, 0);
+  const depth = nz ?? 1;
+  const stencil = points ?? (depth === 1 ? 5 : 7);
+  const fitting = [...(depth === 1 ? [5, 9] : []), ...(nz === undefined ? [] : [7, 27])];
+  if (!fitting.includes(stencil))
+    throw new ShapeError(
+      `laplacian: points is ${describe(points)}, expected one of ${fitting.join(", ")} (nz is ${nz === undefined ? "left out" : nz})`,
+    );
+  const star = stencil === 5 || stencil === 7;
+  const offsets = neighbourhood(stencil === 7 || stencil === 27, (x, y, z) => !star || Math.abs(x) + Math.abs(y) + Math.abs(z) <= 1);
+  return stencilMatrix("laplacian", [nx, ny, depth], 1, offsets, ([x, y, z]) => (x === 0 && y === 0 && z === 0 ? stencil - 1 : -1));
+}
