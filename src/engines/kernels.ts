@@ -68,14 +68,19 @@ export interface SparseTriangle {
 
 /** What a schedule hands out. */
 export interface Tasks {
-  /** Where phases begin (levr, levc), and the end: ~start of one that a single worker does alone. */
-  readonly phases?: Int32Array;
-  /** Lines in a task (slfr, slfc, gsf). */
-  readonly size: number;
-  /** How many tasks each task waits for (slfr, slfc); which tasks wait for task t: list[targets[t]] to list[targets[t + 1] - 1]. */
-  readonly counts?: Int32Array;
-  readonly targets?: Int32Array;
-  readonly list?: Int32Array;
+  readonly count: number;
+  /**
+   * Where they begin, and the end: phases (levr, levc), ~start of one that a single worker does alone; runs of rows (gsf).
+   * Undefined where all have the same size.
+   */
+  readonly starts?: Int32Array | undefined;
+  /** Lines in a task (slfr, slfc). */
+  readonly size?: number | undefined;
+  /** How many tasks each task waits for (slfr, slfc). */
+  readonly counts?: Int32Array | undefined;
+  /** Which tasks wait for task t: list[targets[t]] to list[targets[t + 1] - 1]; in gsf, the task of every 32nd row. */
+  readonly targets?: Int32Array | undefined;
+  readonly list?: Int32Array | undefined;
 }
 
 /**

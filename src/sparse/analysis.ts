@@ -2,6 +2,7 @@ import { newIntegers } from "../dense/vectors.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
+import type { Runs } from "./tasks.ts";
 
 // The set-up phase: what a schedule needs to know of a triangle before it can solve. T is A, or its transpose, without the
 // entries of the other triangle. Its entries are stored in lines: those of A, which are rows of T or columns of T.
@@ -18,46 +19,45 @@ export interface Stored {
 /** Whether the entries of the triangle come before the diagonal in their line. */
 export const comesBefore = ({ upper, byRows }: Stored): boolean => byRows !== upper;
 
-/** What one pass over the pattern finds. */
+/** How many entries the triangle has strictly within it, and each of its rows or columns. */
 export interface Counts {
-  readonly entries: number; // strictly within the triangle
-  /** How many of them each line has, or each line across those. */
+  readonly entries: number;
   readonly ofLine: Int32Array;
-  /** Where in A.values the diagonal is, by unknown. */
-  readonly diagonal: Int32Array | undefined;
 }
 
-/**
- * Count the entries, along the lines of A or across them, and find the diagonal. Throws a SingularError for the first
- * unknown that has none, or a zero.
- */
+/** Count the entries along the lines of A, or across them. */
 export function count(triangle: Stored, across: boolean): Counts {
-  const { A, n, unit } = triangle;
-  const { pointers, indices, values } = A;
+  const { A, n } = triangle;
+  const { pointers, indices } = A;
   const before = comesBefore(triangle);
   const ofLine = newIntegers("sptrsv", n);
-  const diagonal = unit ? undefined : newIntegers("sptrsv", n);
   let entries = 0;
   for (let l = 0, p = 0; l < n; l++) {
     const end = pointers[l + 1] as number;
-    let inside = 0;
-    let found = -1;
+    const low = before ? 0 : l + 1;
+    const high = before ? l : n;
+    const start = entries;
     for (; p < end; p++) {
       const m = indices[p] as number;
-      if (m === l) found = p;
-      else if (m < l === before) {
-        inside++;
-        if (across) ofLine[m] = (ofLine[m] as number) + 1;
-      }
+      if (m < low || m >= high) continue;
+      entries++;
+      if (across) ofLine[m] = (ofLine[m] as number) + 1;
     }
-    if (!across) ofLine[l] = inside;
-    entries += inside;
-    if (!diagonal) continue;
-    if (found < 0) throw new SingularError(`sptrsv: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
-    if (values[found] === 0) throw new SingularError(`sptrsv: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
-    diagonal[l] = found;
+    if (!across) ofLine[l] = entries - start;
   }
-  return { entries, ofLine, diagonal };
+  return { entries, ofLine };
+}
+
+/** Throws a SingularError for the first unknown that has no diagonal entry, or a zero. */
+export function checkDiagonal(routine: string, { A, n }: Stored): void {
+  const { pointers, indices, values } = A;
+  for (let l = 0, p = 0; l < n; l++) {
+    const end = pointers[l + 1] as number;
+    let found = -1;
+    for (; p < end; p++) if (indices[p] === l) found = p;
+    if (found < 0) throw new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
+    if (values[found] === 0) throw new SingularError(`${routine}: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
+  }
 }
 
 /** The level of every unknown, counted from 0, by the loop of the paper that fits the storage; returns how many there are. */
@@ -67,19 +67,21 @@ export function levelsOf(triangle: Stored, lev: Int32Array): number {
 
 // lev(i) = 1 + max lev(j), j in row i.
 function levelsByRows(triangle: Stored, lev: Int32Array): number {
+  const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
   const before = comesBefore(triangle);
   let count = 0;
-  for (let k = 0; k < triangle.n; k++) {
-    const i = triangle.upper ? triangle.n - 1 - k : k;
+  for (let k = 0; k < n; k++) {
+    const i = upper ? n - 1 - k : k;
     const end = pointers[i + 1] as number;
+    const low = before ? 0 : i + 1;
+    const high = before ? i : n;
     let level = 0;
     for (let p = pointers[i] as number; p < end; p++) {
       const j = indices[p] as number;
-      if (j !== i && j < i === before) {
-        const next = (lev[j] as number) + 1;
-        if (next > level) level = next;
-      }
+      if (j < low || j >= high) continue;
+      const next = (lev[j] as number) + 1;
+      if (next > level) level = next;
     }
     lev[i] = level;
     if (level >= count) count = level + 1;
@@ -89,32 +91,116 @@ function levelsByRows(triangle: Stored, lev: Int32Array): number {
 
 // lev(i) = max(lev(j) + 1, lev(i)), i in column j.
 function levelsByColumns(triangle: Stored, lev: Int32Array): number {
+  const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
   const before = comesBefore(triangle);
   let count = 0;
-  for (let k = 0; k < triangle.n; k++) {
-    const j = triangle.upper ? triangle.n - 1 - k : k;
+  for (let k = 0; k < n; k++) {
+    const j = upper ? n - 1 - k : k;
     const next = (lev[j] as number) + 1;
     if (next > count) count = next;
     const end = pointers[j + 1] as number;
+    const low = before ? 0 : j + 1;
+    const high = before ? j : n;
     for (let p = pointers[j] as number; p < end; p++) {
       const i = indices[p] as number;
-      if (i !== j && i < j === before && (lev[i] as number) < next) lev[i] = next;
+      if (i >= low && i < high && (lev[i] as number) < next) lev[i] = next;
     }
   }
   return count;
 }
 
-/** Where each unknown comes in the order of levels, and where the levels begin. A counting sort. */
-export function placesOf(lev: Int32Array, count: number): { place: Int32Array; ilev: Int32Array } {
+/** lev becomes the place of each unknown in the order of levels, by a counting sort. Returns where the levels begin. */
+export function placesOf(lev: Int32Array, count: number): Int32Array {
   const ilev = newIntegers("sptrsv", count + 1);
-  const place = newIntegers("sptrsv", lev.length);
   const next = startOfLines(lev, ilev);
   for (let i = 0; i < lev.length; i++) {
     const level = lev[i] as number;
-    const k = next[level] as number;
-    next[level] = k + 1;
-    place[i] = k;
+    const place = next[level] as number;
+    next[level] = place + 1;
+    lev[i] = place;
   }
-  return { place, ilev };
+  return ilev;
+}
+
+/** Lines of a triangle in the order in which unknowns are solved, to be filled. */
+export interface Lines {
+  readonly pointers: Int32Array;
+  readonly indices: Int32Array;
+  readonly values: Real;
+  readonly diagonal: Real | undefined;
+}
+
+/**
+ * Rows of the triangle in the natural order, from the last one on if it is upper, where they are the lines of A: one pass,
+ * which takes the diagonal out and finds the pointers. Returns whether the diagonal has no gap and no zero.
+ */
+export function copyRows(triangle: Stored, { pointers, indices, values, diagonal }: Lines, runs?: Runs): boolean {
+  const { A, n, upper } = triangle;
+  const { pointers: starts, indices: stored, values: numbers } = A;
+  let found = 0;
+  let q = 0;
+  pointers[0] = 0;
+  for (let k = 0; k < n; k++) {
+    const l = upper ? n - 1 - k : k;
+    const low = upper ? l + 1 : 0;
+    const high = upper ? n : l;
+    const start = q;
+    const end = starts[l + 1] as number;
+    for (let p = starts[l] as number; p < end; p++) {
+      const m = stored[p] as number;
+      if (m >= low && m < high) {
+        indices[q] = m;
+        values[q] = numbers[p] as number;
+        q++;
+      } else if (m === l && diagonal) {
+        diagonal[k] = numbers[p] as number;
+        if (diagonal[k] !== 0) found++;
+      }
+    }
+    pointers[k + 1] = q;
+    if (runs) runs.add(k, indices, start, q);
+  }
+  return !diagonal || found === n;
+}
+
+/**
+ * The entries of the triangle to lines that have been counted, along those of A or across them, in an order of levels or in
+ * the natural one. A is read in its own order: the lines of many levels are then written side by side, which caches bear
+ * better than reading A by levels. Returns whether the diagonal has no gap and no zero.
+ */
+export function fill(triangle: Stored, across: boolean, place: Int32Array | undefined, to: Lines): boolean {
+  const { A, n, upper } = triangle;
+  const { pointers: starts, indices: stored, values: numbers } = A;
+  const { pointers, indices, values, diagonal } = to;
+  const before = comesBefore(triangle);
+  const next = across ? pointers.slice() : pointers;
+  let found = 0;
+  for (let l = 0, p = 0; l < n; l++) {
+    const own = place ? (place[l] as number) : upper ? n - 1 - l : l;
+    const low = before ? 0 : l + 1;
+    const high = before ? l : n;
+    const end = starts[l + 1] as number;
+    let q = next[own] as number;
+    for (; p < end; p++) {
+      const m = stored[p] as number;
+      const number = numbers[p] as number;
+      if (m >= low && m < high) {
+        let index = place ? (place[m] as number) : m;
+        if (across) {
+          const line = place || !upper ? index : n - 1 - m;
+          index = place ? own : l;
+          q = next[line] as number;
+          next[line] = q + 1;
+        }
+        indices[q] = index;
+        values[q] = number;
+        q++;
+      } else if (m === l && diagonal) {
+        diagonal[own] = number;
+        if (number !== 0) found++;
+      }
+    }
+  }
+  return !diagonal || found === n;
 }

@@ -1,13 +1,6 @@
 import type { Schedule } from "../engines/kernels.ts";
 import type { SparseOptions } from "./types.ts";
 
-/** What "auto" knows of a triangle. */
-export interface Found {
-  readonly workers: number;
-  readonly n: number;
-  readonly entries: number;
-}
-
 export interface Choice {
   readonly schedule: Schedule;
   readonly reason: string;
@@ -19,7 +12,7 @@ const SOLVES = 4;
 const ROWS_PER_WORKER = 64;
 
 /** The schedule, and why; `levels` is asked only if that depends on them. */
-export function choose({ schedule = "auto", expectedSolves }: SparseOptions, { workers, n }: Found, levels: () => number): Choice {
+export function choose({ schedule = "auto", expectedSolves }: SparseOptions, workers: number, n: number, levels: () => number): Choice {
   if (workers === 0) return { schedule: "serial", reason: "on the calling thread all schedules run serially" };
   if (schedule !== "auto") return { schedule, reason: "asked for" };
   if (workers === 1) return { schedule: "serial", reason: "one thread" };

@@ -1,9 +1,9 @@
 import { newIntegers } from "../dense/vectors.ts";
 import type { Kernels, Reserved, SparseTriangle, Tasks } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
-import { comesBefore, count, levelsOf, placesOf, type Stored } from "./analysis.ts";
+import { checkDiagonal, copyRows, count, fill, type Lines, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { choose } from "./choice.ts";
-import { dependencies, phasesOf } from "./tasks.ts";
+import { dependencies, phasesOf, Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
 /** A system ready to be solved, and what is needed to give it new values. */
@@ -12,9 +12,9 @@ export interface Plan {
   readonly reason: string;
   readonly levels: number;
   readonly bytes: number;
-  /** Where in A.values each value is, and each unknown's diagonal. */
-  readonly source: Int32Array;
-  readonly diagonal: Int32Array | undefined;
+  /** The pattern that it was made from, without its values. */
+  readonly triangle: Stored;
+  readonly across: boolean;
   /** Its memory. `values` are those that were taken while the ones among the entries were in use. */
   readonly memory: { readonly entries: Reserved; readonly tasks?: Reserved | undefined; readonly values?: Reserved };
   readonly reserve: (bytes: number) => Reserved;
@@ -22,12 +22,11 @@ export interface Plan {
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. */
 export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle: Stored, exact: boolean, options: SparseOptions): Plan {
-  const { A, n, upper } = triangle;
+  const { A, n, upper, unit } = triangle;
   const { workers } = kernels;
   // Columns that only signal while the owner of a row gathers it: in exact mode lines are always rows.
   const columns = !exact && workers > 0 && (options.schedule === "levc" || options.schedule === "slfc");
   const across = columns === triangle.byRows;
-  const counts = count(triangle, across);
   let lev: Int32Array | undefined;
   let levels = 0;
   const findLevels = (): number => {
@@ -35,52 +34,48 @@ export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle:
     levels = levelsOf(triangle, lev);
     return levels;
   };
-  const { schedule, reason } = choose(options, { workers, n, entries: counts.entries }, findLevels);
+  const { schedule, reason } = choose(options, workers, n, findLevels);
   const byLevels = schedule !== "serial" && schedule !== "gsf";
   if (byLevels && !lev) findLevels();
-  const order = byLevels ? placesOf(lev as Int32Array, levels) : undefined;
   if (!byLevels) levels = 0;
+  const ilev = byLevels ? placesOf(lev as Int32Array, levels) : undefined;
+  const place = byLevels ? lev : undefined;
+  const counts = place || across ? count(triangle, across) : undefined;
 
-  const reserve = (bytes: number): Reserved => kernels.reserve("sptrsv", bytes);
+  // Where nothing was counted there is room for all of A. What is not touched is not there either.
+  const entries = counts?.entries ?? A.values.length;
   const width = A.values.BYTES_PER_ELEMENT;
-  const diagonals = counts.diagonal ? n : 0;
-  const block = new Block(reserve, [
-    4 * (n + 1),
-    4 * counts.entries,
-    width * counts.entries,
-    width * diagonals,
-    order ? 4 * n : 0,
-    width * n,
-  ]);
-  const pointers = block.integers(n + 1);
-  const indices = block.integers(counts.entries);
-  const values = block.reals(A.values, counts.entries);
-  const diagonal = counts.diagonal && block.reals(A.values, n);
-  const unknowns = order && block.integers(n);
-  if (order && unknowns) for (let i = 0; i < n; i++) unknowns[order.place[i] as number] = i;
-
-  const place = order?.place;
-  startLines(pointers, counts.ofLine, place, upper);
-  const source = newIntegers("sptrsv", counts.entries);
-  fill(triangle, across, place, { pointers, indices, values }, source);
-  const system: SparseTriangle = {
-    n,
-    upper,
-    exact,
-    schedule,
-    pointers,
-    indices,
-    values,
-    diagonal,
-    order: unknowns,
-    tasks: { size: 1 },
-    work: workers > 0 ? values.subarray(0, 0) : block.reals(A.values, n),
-  };
-  takeDiagonal(system, counts.diagonal, A.values);
-  const { tasks, extra } = tasksFor(system, order?.ilev, workers, columns, reserve);
-  const bytes = block.bytes + (extra?.bytes ?? 0) + source.byteLength + (counts.diagonal?.byteLength ?? 0);
-  const memory = { entries: block.reserved, tasks: extra?.reserved };
-  return { system: { ...system, tasks }, reason, levels, bytes, source, diagonal: counts.diagonal, memory, reserve };
+  const reserve = (bytes: number): Reserved => kernels.reserve("sptrsv", bytes);
+  const sizes = [4 * (n + 1), unit ? 0 : width * n, place ? 4 * n : 0, workers > 0 ? 0 : width * n, 4 * entries, width * entries];
+  const block = new Block(reserve, sizes);
+  try {
+    const pointers = block.integers(n + 1);
+    const diagonal = unit ? undefined : block.reals(A.values, n);
+    const order = place && block.integers(n);
+    const work = block.reals(A.values, workers > 0 ? 0 : n);
+    const indices = block.integers(entries);
+    const values = block.reals(A.values, entries);
+    if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
+    if (counts) startLines(pointers, counts.ofLine, place, upper);
+    const runs = schedule === "gsf" ? new Runs(n, upper) : undefined;
+    const complete = takeEntries(triangle, across, place, { pointers, indices, values, diagonal }, runs);
+    if (!complete) checkDiagonal("sptrsv", triangle);
+    const system = { n, upper, exact, schedule, pointers, indices, values, diagonal, order, work };
+    const { tasks, extra } = tasksFor(system, runs, ilev, workers, columns, reserve);
+    return {
+      system: { ...system, tasks },
+      reason,
+      levels,
+      bytes: block.bytes + (extra?.bytes ?? 0),
+      triangle: { ...triangle, A: { ...A, values: A.values.slice(0, 0) } },
+      across,
+      memory: { entries: block.reserved, tasks: extra?.reserved },
+      reserve,
+    };
+  } catch (error) {
+    block.reserved.free();
+    throw error;
+  }
 }
 
 /**
@@ -88,31 +83,35 @@ export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle:
  * perhaps with the memory of the old ones, which can go when they are not.
  */
 export function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
-  const { system, source, diagonal } = plan;
+  const { system, across } = plan;
+  const { n, order } = system;
+  const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
+  if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
+  const place = order && newIntegers("TriangularPlan.update", n);
+  if (place) for (let k = 0; k < n; k++) place[order[k] as number] = k;
   if (!inUse) {
-    takeValues(system, source, diagonal, from);
+    takeEntries(triangle, across, place, system);
     return { plan };
   }
   const width = from.BYTES_PER_ELEMENT;
-  const block = new Block(plan.reserve, [width * source.length, width * (diagonal?.length ?? 0)]);
-  const next = { ...system, values: block.reals(from, source.length), diagonal: diagonal && block.reals(from, diagonal.length) };
-  takeValues(next, source, diagonal, from);
-  return { plan: { ...plan, system: next, memory: { ...plan.memory, values: block.reserved } }, replaced: plan.memory.values };
+  const block = new Block(plan.reserve, [width * system.values.length, width * (system.diagonal?.length ?? 0)]);
+  const values = block.reals(from, system.values.length);
+  const diagonal = system.diagonal && block.reals(from, n);
+  // The pattern is written once more as it is.
+  takeEntries(triangle, across, place, { ...system, values, diagonal });
+  return {
+    plan: { ...plan, system: { ...system, values, diagonal }, memory: { ...plan.memory, values: block.reserved } },
+    replaced: plan.memory.values,
+  };
 }
 
-function takeValues(system: SparseTriangle, source: Int32Array, diagonal: Int32Array | undefined, from: Real): void {
-  const { values } = system;
-  for (let q = 0; q < source.length; q++) values[q] = from[source[q] as number] as number;
-  takeDiagonal(system, diagonal, from);
-}
-
-function takeDiagonal(system: SparseTriangle, diagonal: Int32Array | undefined, from: Real): void {
-  const { n, upper, order } = system;
-  if (!system.diagonal || !diagonal) return;
-  for (let k = 0; k < n; k++) {
-    const i = order ? (order[k] as number) : upper ? n - 1 - k : k;
-    system.diagonal[k] = from[diagonal[i] as number] as number;
-  }
+// Returns whether the diagonal has no gap and no zero.
+function takeEntries(triangle: Stored, across: boolean, place: Int32Array | undefined, to: Lines, runs?: Runs): boolean {
+  if (!place && !across) return copyRows(triangle, to, runs);
+  const complete = fill(triangle, across, place, to);
+  const { pointers, indices } = to;
+  if (runs) for (let k = 0; k < triangle.n; k++) runs.add(k, indices, pointers[k] as number, pointers[k + 1] as number);
+  return complete;
 }
 
 // Where line k of the order of substitution begins.
@@ -124,68 +123,37 @@ function startLines(pointers: Int32Array, lengths: Int32Array, place: Int32Array
   for (let k = 0; k < n; k++) pointers[k + 1] = (pointers[k + 1] as number) + (pointers[k] as number);
 }
 
-// Every entry to its line. A is read in its own order: the lines of many levels are written side by side, a few streams
-// each, which caches bear better than reading A in the order of levels.
-function fill(
-  triangle: Stored,
-  across: boolean,
-  place: Int32Array | undefined,
-  to: Pick<SparseTriangle, "pointers" | "indices" | "values">,
-  source: Int32Array,
-): void {
-  const { A, n, upper } = triangle;
-  const { pointers, indices, values } = A;
-  const before = comesBefore(triangle);
-  const next = across ? to.pointers.slice(0, n) : to.pointers;
-  for (let l = 0, p = 0; l < n; l++) {
-    const end = pointers[l + 1] as number;
-    const own = place ? (place[l] as number) : upper ? n - 1 - l : l;
-    const index = place ? own : l;
-    let q = across ? 0 : (next[own] as number);
-    for (; p < end; p++) {
-      const m = indices[p] as number;
-      if (m === l || m < l !== before) continue;
-      const other = place ? (place[m] as number) : m;
-      if (across) {
-        const line = place ? other : upper ? n - 1 - m : m;
-        q = next[line] as number;
-        next[line] = q + 1;
-        to.indices[q] = index;
-      } else {
-        to.indices[q] = other;
-      }
-      to.values[q] = values[p] as number;
-      source[q] = p;
-      q++;
-    }
-  }
-}
-
 // Lines in a task: so many that handing one out costs little (some 30 ns, and as much for each task that waits for it), yet
 // few enough that every level keeps all workers busy.
 const MOST_LINES = 256;
 const LEAST_LINES = 8;
 
 function tasksFor(
-  { n, schedule, pointers, indices }: SparseTriangle,
+  { n, schedule, pointers, indices }: Omit<SparseTriangle, "tasks">,
+  runs: Runs | undefined,
   ilev: Int32Array | undefined,
   workers: number,
   columns: boolean,
   reserve: (bytes: number) => Reserved,
 ): { tasks: Tasks; extra?: Block } {
-  if (schedule === "serial") return { tasks: { size: n } };
-  if (schedule === "gsf" || !ilev) return { tasks: { size: MOST_LINES } };
+  if (runs) {
+    const { block, arrays } = placed(reserve, [runs.starts(), runs.lookup()]);
+    const [starts, targets] = arrays as [Int32Array, Int32Array];
+    return { tasks: { count: starts.length - 1, starts, targets }, extra: block };
+  }
+  if (!ilev) return { tasks: { count: 1 } };
   const levels = ilev.length - 1;
   if (schedule === "levr" || schedule === "levc") {
     const { block, arrays } = placed(reserve, [phasesOf(ilev, workers)]);
-    return { tasks: { size: n, phases: arrays[0] as Int32Array }, extra: block };
+    const [starts] = arrays as [Int32Array];
+    return { tasks: { count: starts.length - 1, starts }, extra: block };
   }
   const share = Math.max(LEAST_LINES, Math.min(MOST_LINES, n / Math.max(levels, 1) / (2 * workers)));
   const shift = Math.floor(Math.log2(share));
   const found = dependencies(pointers, indices, shift, columns);
   const { block, arrays } = placed(reserve, [found.counts, found.targets, found.list]);
   const [counts, targets, list] = arrays as [Int32Array, Int32Array, Int32Array];
-  return { tasks: { size: 2 ** shift, counts, targets, list }, extra: block };
+  return { tasks: { count: counts.length, size: 2 ** shift, counts, targets, list }, extra: block };
 }
 
 // Copies of arrays in reserved memory.

@@ -2,7 +2,7 @@ import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWor
 import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
 import type { Reserved } from "../engines/kernels.ts";
-import { ShapeError, SingularError } from "../errors.ts";
+import { ShapeError } from "../errors.ts";
 import { asRow, checkSeparate } from "../matrix.ts";
 import type { Format, Real, Sparse } from "../types.ts";
 import { checkSparse } from "./formats.ts";
@@ -45,14 +45,6 @@ function* solve({ system }: Plan, format: Format, b: Real, out?: Real): Routine<
   return x;
 }
 
-function checkValues({ diagonal }: Plan, format: Format, entries: number, values: Real): void {
-  checkVectorOf("TriangularPlan.update", "values", values, format, "A");
-  checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
-  for (let i = 0; diagonal && i < diagonal.length; i++)
-    if (values[diagonal[i] as number] === 0)
-      throw new SingularError(`TriangularPlan.update: entry (${i}, ${i}) of A is 0, expected a diagonal without zeros`, i);
-}
-
 /** A plan's memory: solves that are not through still use it, and values that an update replaced meanwhile. */
 interface Held {
   plan: Plan;
@@ -93,7 +85,8 @@ function facade(plan: Plan, format: Format, entries: number, run: Run): object {
   // biome-ignore lint/correctness/useYield: routines that need no engine, and whose errors come as those of others do
   function* replacing(values: Real): Routine<void> {
     const held = checkHere("TriangularPlan.update");
-    checkValues(held.plan, format, entries, values);
+    checkVectorOf("TriangularPlan.update", "values", values, format, "A");
+    checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
     const { plan, replaced } = withValues(held.plan, values, held.pending > 0);
     held.plan = plan;
     if (replaced) held.replaced = [...held.replaced, replaced];

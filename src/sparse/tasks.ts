@@ -1,4 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
+import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
 import { startOfLines } from "./formats.ts";
 
 // What the schedules hand out: levels, or a few lines at a time with counters of what they wait for.
@@ -19,6 +20,50 @@ export function phasesOf(ilev: Int32Array, workers: number): Int32Array {
     alone = small;
   }
   return Int32Array.from([...phases, ilev[levels] as number]);
+}
+
+// Rows in a run: enough that telling of it costs little, and not so many that others wait long for their first one.
+const LEAST_RUN = 2 ** LOOKUP;
+const MOST_RUN = 1024;
+
+/**
+ * Runs of rows in the natural order for "gsf". A run ends where the next row does not need the one before it, at the end of
+ * a grid line say, so that who takes the next run need not wait for all of this one. Of each row only the first and the last
+ * entry is looked at, where a sorted row has the one before it.
+ */
+export class Runs {
+  private readonly begins: number[] = [0];
+  private start = 0;
+
+  constructor(
+    private readonly n: number,
+    private readonly upper: boolean,
+  ) {}
+
+  /** Row k, whose entries are first..end. */
+  add(k: number, indices: Int32Array, first: number, end: number): void {
+    const length = k - this.start;
+    if (length < LEAST_RUN) return;
+    const last = this.upper ? this.n - k : k - 1;
+    if (length < MOST_RUN && first < end && (indices[end - 1] === last || indices[first] === last)) return;
+    this.begins.push(k);
+    this.start = k;
+  }
+
+  /** Where the runs begin, and the end. */
+  starts(): Int32Array {
+    return Int32Array.from([...this.begins, this.n]);
+  }
+
+  /** The run of every 32nd row. */
+  lookup(): Int32Array {
+    const lookup = newIntegers("sptrsv", Math.ceil(this.n / LEAST_RUN));
+    for (let block = 0, run = 0; block < lookup.length; block++) {
+      while ((this.begins[run + 1] ?? this.n) <= block << LOOKUP) run++;
+      lookup[block] = run;
+    }
+    return lookup;
+  }
 }
 
 /** Which tasks wait for which: see Tasks. */

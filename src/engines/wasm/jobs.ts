@@ -317,9 +317,9 @@ const SCHEDULES = {
   gsf: layout.GSF,
 } as const;
 
-// Tasks that have a counter each.
-function countersOf({ n, tasks, schedule }: SparseTriangle): number {
-  return tasks.counts?.length ?? (schedule === "gsf" ? Math.ceil(n / tasks.size) : 0);
+// Tasks with a counter each: of what they wait for, or of what they have done.
+function countersOf({ tasks, schedule }: SparseTriangle): number {
+  return tasks.counts || schedule === "gsf" ? tasks.count : 0;
 }
 
 export function sptrsvBytes(system: SparseTriangle): number {
@@ -353,9 +353,9 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_DIAGONAL, diagonal?.byteOffset ?? 0)
     .set(layout.JOB_ORDER, order?.byteOffset ?? 0);
   job
-    .set(layout.JOB_BLOCK_SIZE, tasks.size)
-    .set(layout.JOB_TASKS, tasks.phases?.byteOffset ?? 0)
-    .set(layout.JOB_TASK_COUNT, tasks.phases ? tasks.phases.length - 1 : counters)
+    .set(layout.JOB_BLOCK_SIZE, tasks.size ?? 0)
+    .set(layout.JOB_TASKS, tasks.starts?.byteOffset ?? 0)
+    .set(layout.JOB_TASK_COUNT, tasks.count)
     .set(layout.JOB_COUNTS, counts)
     .set(layout.JOB_TARGETS, tasks.targets?.byteOffset ?? 0)
     .set(layout.JOB_TARGET_LIST, tasks.list?.byteOffset ?? 0);

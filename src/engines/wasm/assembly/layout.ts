@@ -83,7 +83,7 @@ export const JOB_DIAGONAL = 0xac; // 0: ones
 export const JOB_ORDER = 0xb0; // which unknown is solved k-th, or 0 for the natural order (JOB_UPPER: from the last)
 export const JOB_EXACT = 0xb4;
 export const JOB_SCHEDULE = 0xb8;
-export const JOB_TASKS = 0xbc; // where the tasks of the schedule begin, and how many they are
+export const JOB_TASKS = 0xbc; // where the phases or tasks of a schedule begin, and how many they are
 export const JOB_TASK_COUNT = 0xc0;
 export const JOB_COUNTS = 0xc4; // what each task waits for
 export const JOB_TARGETS = 0xc8; // which tasks wait for a task: where its list begins, and the lists
@@ -127,6 +127,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
+export const LOOKUP = 5; // GSF: JOB_TARGETS has the task of every 2^LOOKUP-th row
 
 // Eight sums, their rests and their grids: see strip.ts.
 export const RECORD = 192;

@@ -5,7 +5,7 @@
 // A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
 // depends on all workers running at once, and who waits for long goes to sleep.
 import { put } from "./certificate";
-import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_POINTERS, JOB_SCHEDULE, JOB_TARGET_LIST, JOB_TARGETS, JOB_TASKS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, SERIAL, SLFC } from "./layout";
+import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_POINTERS, JOB_SCHEDULE, JOB_TARGET_LIST, JOB_TARGETS, JOB_TASKS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
 import { integer, rows } from "./sparseRows";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "./team";
 
@@ -63,28 +63,35 @@ function byCounters<T>(job: usize, columns: bool): void {
 // of its rows are done, a few at a time, and who needs one of them looks there.
 @inline const STEP: i32 = 16;
 function freely<T>(job: usize): void {
-  const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), done = addressAt(job, JOB_COUNTS);
+  const starts = addressAt(job, JOB_TASKS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
   let known = 0; // the rows of so many tasks, from the first on, are all done
   while (true) {
     const task = take(job, 1);
-    if (task >= i32At(job, JOB_TASK_COUNT)) break;
-    while (known < task && atomic.load<i32>(done + (<usize>known << 2)) == size) ++known;
-    for (let from = task * size, end = min(from + size, n); from < end; from += STEP) {
+    if (task >= count) break;
+    while (known < task && atomic.load<i32>(done + (<usize>known << 2)) == integer(starts, known + 1) - integer(starts, known)) ++known;
+    const start = integer(starts, task), end = integer(starts, task + 1);
+    for (let from = start; from < end; from += STEP) {
       const to = min(from + STEP, end);
-      waitForRows(job, from, to, known * size, task * size);
+      waitForRows(job, from, to, integer(starts, known), start);
       rows<T>(job, from, to);
-      setAndWake(job, done + (<usize>task << 2), to - task * size);
+      setAndWake(job, done + (<usize>task << 2), to - start);
     }
   }
 }
 
-// Wait for the rows that those of from..to need, other than the first `known` and those of the own task.
+// Wait for the rows that those of from..to need, other than the first `known` and those of the own task. Most of them are
+// next to each other in one task, and one look there is enough.
 function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
-  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), done = addressAt(job, JOB_COUNTS);
-  const size = i32At(job, JOB_BLOCK_SIZE), last = i32At(job, JOB_M) - 1, upper = i32At(job, JOB_UPPER) != 0;
-  for (let p = integer(pointers, from), end = integer(pointers, to); p < end; ++p) {
+  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), last = i32At(job, JOB_M) - 1, upper = i32At(job, JOB_UPPER) != 0;
+  const starts = addressAt(job, JOB_TASKS);
+  let first = 0, end = 0; // rows that were seen to be done
+  for (let p = integer(pointers, from), stop = integer(pointers, to); p < stop; ++p) {
     const j = integer(indices, p), k = upper ? last - j : j;
-    if (k >= known && k < own) waitForMore(job, done + (<usize>(k / size) << 2), k % size);
+    if (k < known || k >= own || k >= first && k < end) continue;
+    let task = integer(addressAt(job, JOB_TARGETS), k >> LOOKUP);
+    while (integer(starts, task + 1) <= k) ++task;
+    first = integer(starts, task);
+    end = first + waitForMore(job, addressAt(job, JOB_COUNTS) + (<usize>task << 2), k - first);
   }
 }
 

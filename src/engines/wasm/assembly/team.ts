@@ -49,22 +49,24 @@ export function barrier(job: usize, next: i32): void {
   }
 }
 
-// Wait until a counter is below a value, or above one. Who sleeps is counted, so that nobody calls for sleepers where there
-// are none (some 100 ns): either the sleeper is seen, or it sees the counter's new value before it sleeps.
-export function waitForLess(job: usize, counter: usize, value: i32): void { waitFor(job, counter, i32.MIN_VALUE, value - 1); }
-export function waitForMore(job: usize, counter: usize, value: i32): void { waitFor(job, counter, value + 1, i32.MAX_VALUE); }
-function waitFor(job: usize, counter: usize, least: i32, most: i32): void {
+// Wait until a counter is below a value, or above one; its value then. Who sleeps is counted, so that nobody calls for
+// sleepers where there are none (some 100 ns): either the sleeper is seen, or it sees the counter's new value first.
+export function waitForLess(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, i32.MIN_VALUE, value - 1); }
+export function waitForMore(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, value + 1, i32.MAX_VALUE); }
+function waitFor(job: usize, counter: usize, least: i32, most: i32): i32 {
+  let now = 0;
   for (let i = 0; i < spins; ++i) {
-    const now = atomic.load<i32>(counter);
-    if (now >= least && now <= most) return;
+    now = atomic.load<i32>(counter);
+    if (now >= least && now <= most) return now;
   }
   atomic.add<i32>(job + JOB_SLEEPERS, 1);
   while (true) {
-    const now = atomic.load<i32>(counter);
+    now = atomic.load<i32>(counter);
     if (now >= least && now <= most) break;
     sleep(counter, now);
   }
   atomic.sub<i32>(job + JOB_SLEEPERS, 1);
+  return now;
 }
 export function wake(job: usize, counter: usize): void {
   if (atomic.load<i32>(job + JOB_SLEEPERS) > 0) atomic.notify(counter, -1);
