@@ -113,11 +113,11 @@ export function engineOf(backend: Backend): Engine {
   };
   const sptrsv = async (...args: [Sparse<Real>]): Promise<unknown> => {
     const plan = await (routines.sptrsv as (...args: [Sparse<Real>]) => Promise<{ solve: Method; update: Method }>)(...args);
-    return {
-      ...plan,
+    // Not spread: levels are counted when somebody asks.
+    return Object.assign(plan, {
       solve: lending("TriangularPlan.solve", plan.solve),
       update: lending("TriangularPlan.update", plan.update),
-    };
+    });
   };
   const methods = Object.entries({ ...routines, exlu, sptrsv }).map(([name, routine]) => [name, lending(name, routine as Method)]);
   let closing: Promise<void> | undefined;

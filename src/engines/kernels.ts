@@ -47,17 +47,19 @@ export interface Reserved {
 export type Schedule = "serial" | "levr" | "levc" | "slfr" | "slfc" | "gsf";
 
 /**
- * A sparse triangular system as the analysis leaves it: lines are rows, in the order of substitution, without their
- * diagonal entries. Where the order is the natural one, from the first unknown on or from the last (`upper`), indices are
- * those of unknowns. Where it is by levels, `order` says which unknown is solved k-th, and indices are places in that
- * order. For the plain column-wise schedules lines are columns. All arrays are in reserved memory.
+ * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to ends[l] - 1, without the
+ * diagonal. Lines are rows. Without `order`, line l is that of unknown l, indices are unknowns, and the order of
+ * substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the unknown solved k-th, line k
+ * is its own, and indices are places in that order. For the plain column-wise schedules lines are columns. All arrays are in
+ * reserved memory.
  */
 export interface SparseTriangle {
   readonly n: number;
   readonly upper: boolean;
   readonly exact: boolean;
   readonly schedule: Schedule;
-  readonly pointers: Int32Array;
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined; // undefined: ones
@@ -66,21 +68,22 @@ export interface SparseTriangle {
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
 
-/** What a schedule hands out. */
+/** What a schedule hands out: runs of lines that follow each other in the order of substitution, or single lines. */
 export interface Tasks {
+  /** How many tasks there are, or phases. */
   readonly count: number;
-  /**
-   * Where they begin, and the end: phases (levr, levc), ~start of one that a single worker does alone; runs of rows (gsf).
-   * Undefined where all have the same size.
-   */
-  readonly starts?: Int32Array | undefined;
-  /** Lines in a task (slfr, slfc). */
-  readonly size?: number | undefined;
-  /** How many tasks each task waits for (slfr, slfc). */
+  /** Where runs begin, and the end. */
+  readonly runs?: Int32Array | undefined;
+  /** The runs by levels, where they are not in that order themselves. */
+  readonly sequence?: Int32Array | undefined;
+  /** Where the phases of levr and levc begin among those, or among the lines, and the end: ~start of one that a single worker does alone. */
+  readonly phases?: Int32Array | undefined;
+  /** How many runs each run waits for (slfr, slfc); which runs wait for run t: list[targets[t]] to list[targets[t + 1] - 1]. */
   readonly counts?: Int32Array | undefined;
-  /** Which tasks wait for task t: list[targets[t]] to list[targets[t + 1] - 1]; in gsf, the task of every 32nd row. */
   readonly targets?: Int32Array | undefined;
   readonly list?: Int32Array | undefined;
+  /** The run of every 32nd row (gsf). */
+  readonly lookup?: Int32Array | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { checkVector } from "../checks.ts";
 import { copyOf } from "../dense/vectors.ts";
 import { EngineError, ShapeError } from "../errors.ts";
 import { checkMatrix, entries } from "../matrix.ts";
-import { checkSparse, trusted } from "../sparse/formats.ts";
+import { ascends, checkSparse, trusted } from "../sparse/formats.ts";
 import type { Matrix, Real, Sparse } from "../types.ts";
 import { part } from "./wasm/arena.ts";
 
@@ -170,5 +170,5 @@ function isSparse(value: Value): value is Sparse<Real> {
 }
 
 function copyOfSparse(routine: string, A: Sparse<Real>): Sparse<Real> {
-  return trusted({ ...A, pointers: A.pointers.slice(), indices: A.indices.slice(), values: copyOf(routine, A.values) });
+  return trusted({ ...A, pointers: A.pointers.slice(), indices: A.indices.slice(), values: copyOf(routine, A.values) }, ascends(A));
 }

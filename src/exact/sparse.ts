@@ -15,22 +15,21 @@ export function sptrsv(system: SparseTriangle, b: Real, x: Real): void {
   const format = formatOf(x);
   for (let k = 0; k < system.n; k++) {
     const i = system.upper ? system.n - 1 - k : k;
-    store(x, i, solve(system, k, b[i] as number, x, format));
+    store(x, i, solve(system, i, b[i] as number, x, format));
   }
 }
 
-function solveExactly({ pointers, indices, values, diagonal }: SparseTriangle, k: number, b: number, x: Real, format: Format): number {
+function solveExactly({ begins, ends, indices, values, diagonal }: SparseTriangle, i: number, b: number, x: Real, format: Format): number {
   sum.clear();
-  for (let p = pointers[k] as number; p < (pointers[k + 1] as number); p++)
-    sum.addProduct(values[p] as number, x[indices[p] as number] as number);
+  for (let p = begins[i] as number; p < (ends[i] as number); p++) sum.addProduct(values[p] as number, x[indices[p] as number] as number);
   sum.negate().add(b);
-  return diagonal ? quotient(sum, diagonal[k] as number, format) : sum.round("nearest", format);
+  return diagonal ? quotient(sum, diagonal[i] as number, format) : sum.round("nearest", format);
 }
 
-function solvePlainly({ pointers, indices, values, diagonal }: SparseTriangle, k: number, b: number, x: Real, format: Format): number {
+function solvePlainly({ begins, ends, indices, values, diagonal }: SparseTriangle, i: number, b: number, x: Real, format: Format): number {
   const round = format === "binary64" ? (v: number) => v : Math.fround;
   let s = b;
-  for (let p = pointers[k] as number; p < (pointers[k + 1] as number); p++)
+  for (let p = begins[i] as number; p < (ends[i] as number); p++)
     s = round(s - round((values[p] as number) * (x[indices[p] as number] as number)));
-  return diagonal ? round(s / (diagonal[k] as number)) : s;
+  return diagonal ? round(s / (diagonal[i] as number)) : s;
 }

@@ -85,7 +85,7 @@ export class Coordinates {
     });
     pointers.copyWithin(1, 0); // each is now at the end of its row, where the next one begins
     pointers[0] = 0;
-    return trusted({ format: "csr", rows, cols, pointers, indices, values });
+    return trusted({ format: "csr", rows, cols, pointers, indices, values }, true);
   }
 
   // Every entry of the full matrix: row, column, value.

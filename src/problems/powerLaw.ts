@@ -35,7 +35,7 @@ export function powerLaw(n: number, entries: number, seed: number): Sparse {
     const links = end - from - 1;
     for (let p = from; p < end; p++) values[p] = indices[p] === i ? 1 + Math.abs(random.signed()) : nonzero(random) / (2 * links);
   }
-  return trusted({ format: "csr", rows: n, cols: n, pointers, indices, values });
+  return trusted({ format: "csr", rows: n, cols: n, pointers, indices, values }, true);
 }
 
 /**

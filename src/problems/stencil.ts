@@ -67,7 +67,7 @@ export function stencilMatrix(
       }
     }
   }
-  return trusted({ format: "csr", rows: order, cols: order, pointers, indices, values });
+  return trusted({ format: "csr", rows: order, cols: order, pointers, indices, values }, true);
 }
 
 const besides = (at: number, count: number): number => (at > 0 ? 1 : 0) + (at < count - 1 ? 2 : 0);

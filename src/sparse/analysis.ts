@@ -2,7 +2,6 @@ import { newIntegers } from "../dense/vectors.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
-import type { Runs } from "./tasks.ts";
 
 // The set-up phase: what a schedule needs to know of a triangle before it can solve. T is A, or its transpose, without the
 // entries of the other triangle. Its entries are stored in lines: those of A, which are rows of T or columns of T.
@@ -123,77 +122,96 @@ export function placesOf(lev: Int32Array, count: number): Int32Array {
   return ilev;
 }
 
-/** Lines of a triangle in the order in which unknowns are solved, to be filled. */
-export interface Lines {
-  readonly pointers: Int32Array;
+/** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
+export interface Entries {
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined;
 }
 
 /**
- * Rows of the triangle in the natural order, from the last one on if it is upper, where they are the lines of A: one pass,
- * which takes the diagonal out and finds the pointers. Returns whether the diagonal has no gap and no zero.
+ * Rows that ascend and hold nothing of the other triangle can be copied as they are: it is enough to know where the diagonal
+ * is, at one end of them. Writes that end and the diagonal, and returns how many unknowns have one that is not zero; -1 if
+ * there are entries of the other triangle.
  */
-export function copyRows(triangle: Stored, { pointers, indices, values, diagonal }: Lines, runs?: Runs): boolean {
+export function bound({ A, n, upper }: Stored, bounds: Int32Array, diagonal: Real | undefined): number {
+  const { pointers, indices, values } = A;
+  let found = 0;
+  for (let i = 0; i < n; i++) {
+    const first = pointers[i] as number;
+    const end = pointers[i + 1] as number;
+    const p = upper ? first : end - 1;
+    const j = first < end ? (indices[p] as number) : i;
+    if (upper ? j < i : j > i) return -1;
+    const there = first < end && j === i;
+    bounds[i] = upper ? (there ? first + 1 : first) : there ? end - 1 : end;
+    if (!there || !diagonal) continue;
+    diagonal[i] = values[p] as number;
+    if (diagonal[i] !== 0) found++;
+  }
+  return found;
+}
+
+/**
+ * Rows of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where
+ * they begin. Returns how many unknowns have a diagonal entry that is not zero.
+ */
+export function copyRows(triangle: Stored, { begins, indices, values, diagonal }: Entries): number {
   const { A, n, upper } = triangle;
-  const { pointers: starts, indices: stored, values: numbers } = A;
+  const { pointers, indices: stored, values: numbers } = A;
   let found = 0;
   let q = 0;
-  pointers[0] = 0;
-  for (let k = 0; k < n; k++) {
-    const l = upper ? n - 1 - k : k;
-    const low = upper ? l + 1 : 0;
-    const high = upper ? n : l;
-    const start = q;
-    const end = starts[l + 1] as number;
-    for (let p = starts[l] as number; p < end; p++) {
-      const m = stored[p] as number;
-      if (m >= low && m < high) {
-        indices[q] = m;
+  begins[0] = 0;
+  for (let i = 0, p = 0; i < n; i++) {
+    const low = upper ? i + 1 : 0;
+    const high = upper ? n : i;
+    const end = pointers[i + 1] as number;
+    for (; p < end; p++) {
+      const j = stored[p] as number;
+      if (j >= low && j < high) {
+        indices[q] = j;
         values[q] = numbers[p] as number;
         q++;
-      } else if (m === l && diagonal) {
-        diagonal[k] = numbers[p] as number;
-        if (diagonal[k] !== 0) found++;
+      } else if (j === i && diagonal) {
+        diagonal[i] = numbers[p] as number;
+        if (diagonal[i] !== 0) found++;
       }
     }
-    pointers[k + 1] = q;
-    if (runs) runs.add(k, indices, start, q);
+    begins[i + 1] = q;
   }
-  return !diagonal || found === n;
+  return found;
 }
 
 /**
  * The entries of the triangle to lines that have been counted, along those of A or across them, in an order of levels or in
  * the natural one. A is read in its own order: the lines of many levels are then written side by side, which caches bear
- * better than reading A by levels. Returns whether the diagonal has no gap and no zero.
+ * better than reading A by levels. Returns how many unknowns have a diagonal entry that is not zero.
  */
-export function fill(triangle: Stored, across: boolean, place: Int32Array | undefined, to: Lines): boolean {
-  const { A, n, upper } = triangle;
-  const { pointers: starts, indices: stored, values: numbers } = A;
-  const { pointers, indices, values, diagonal } = to;
+export function fill(triangle: Stored, across: boolean, place: Int32Array | undefined, to: Entries): number {
+  const { A, n } = triangle;
+  const { pointers, indices: stored, values: numbers } = A;
+  const { begins, indices, values, diagonal } = to;
   const before = comesBefore(triangle);
-  const next = across ? pointers.slice() : pointers;
+  const next = across ? begins.slice() : begins;
   let found = 0;
   for (let l = 0, p = 0; l < n; l++) {
-    const own = place ? (place[l] as number) : upper ? n - 1 - l : l;
+    const own = place ? (place[l] as number) : l;
     const low = before ? 0 : l + 1;
     const high = before ? l : n;
-    const end = starts[l + 1] as number;
+    const end = pointers[l + 1] as number;
     let q = next[own] as number;
     for (; p < end; p++) {
       const m = stored[p] as number;
       const number = numbers[p] as number;
       if (m >= low && m < high) {
-        let index = place ? (place[m] as number) : m;
+        const other = place ? (place[m] as number) : m;
         if (across) {
-          const line = place || !upper ? index : n - 1 - m;
-          index = place ? own : l;
-          q = next[line] as number;
-          next[line] = q + 1;
+          q = next[other] as number;
+          next[other] = q + 1;
         }
-        indices[q] = index;
+        indices[q] = across ? own : other;
         values[q] = number;
         q++;
       } else if (m === l && diagonal) {
@@ -202,5 +220,5 @@ export function fill(triangle: Stored, across: boolean, place: Int32Array | unde
       }
     }
   }
-  return !diagonal || found === n;
+  return found;
 }

@@ -1,26 +1,47 @@
 import type { Schedule } from "../engines/kernels.ts";
 import type { SparseOptions } from "./types.ts";
 
+// The schedule, and why: what was asked for, or what "auto" takes for what the analysis found.
+
 export interface Choice {
   readonly schedule: Schedule;
   readonly reason: string;
 }
 
-// Solves after which the analysis of a level schedule has paid.
-const SOLVES = 4;
-// Unknowns of a level for each worker, from which on it is worth the barrier behind it.
-const ROWS_PER_WORKER = 64;
+/** The same where "auto" has not chosen yet. */
+export type EarlyChoice = Choice | { readonly schedule?: undefined; readonly reason: "" };
 
-/** The schedule, and why; `levels` is asked only if that depends on them. */
-export function choose({ schedule = "auto", expectedSolves }: SparseOptions, workers: number, n: number, levels: () => number): Choice {
+// Solves after which the analysis of a parallel schedule has paid.
+const SOLVES = 4;
+
+/** What can be said before the analysis. */
+export function chooseEarly({ schedule = "auto", expectedSolves }: SparseOptions, workers: number): EarlyChoice {
   if (workers === 0) return { schedule: "serial", reason: "on the calling thread all schedules run serially" };
   if (schedule !== "auto") return { schedule, reason: "asked for" };
   if (workers === 1) return { schedule: "serial", reason: "one thread" };
   if (expectedSolves !== undefined && expectedSolves < SOLVES)
     return { schedule: "serial", reason: `${expectedSolves} expected solves do not pay for an analysis, ${SOLVES} would` };
+  return { reason: "" };
+}
+
+// Tasks of a level for each worker on the average, from which on it is worth sharing: runs of rows, or single rows, which
+// should make up for the barrier behind the level.
+const RUNS_PER_WORKER = 2;
+const ROWS_PER_WORKER = 64;
+
+/** Runs of rows, if the analysis found enough of them that do not wait for each other. */
+export function chooseRuns({ schedule = "levr", reason }: EarlyChoice, runs: number, levels: number, workers: number): Choice | undefined {
+  if (runs < RUNS_PER_WORKER * workers * levels) return undefined;
+  return { schedule, reason: reason || `${runs} runs of rows in ${levels} levels, enough for ${workers} threads` };
+}
+
+/** Else single rows by levels, if there are enough of those. */
+export function chooseLevels({ schedule, reason }: EarlyChoice, n: number, levels: () => number, workers: number): Choice {
+  if (schedule) return { schedule, reason };
   const count = levels();
   const perLevel = n / count;
   const found = `${count} levels of ${perLevel.toFixed(perLevel < 10 ? 1 : 0)} unknowns on the average`;
-  if (perLevel < ROWS_PER_WORKER * workers) return { schedule: "serial", reason: `${found} are too few for ${workers} threads` };
-  return { schedule: "levr", reason: `${found}, enough for ${workers} threads between two barriers` };
+  return perLevel < ROWS_PER_WORKER * workers
+    ? { schedule: "serial", reason: `${found}, too few for ${workers} threads` }
+    : { schedule: "levr", reason: `${found}, enough for ${workers} threads` };
 }

@@ -4,8 +4,8 @@ import { PatternError, ShapeError } from "../errors.ts";
 import { formatOf } from "../exact/store.ts";
 import type { Format, Real, Sparse } from "../types.ts";
 
-// Patterns are checked once, when a matrix is made; everything later trusts those in here.
-const checked = new WeakSet<Sparse<Real>>();
+// Patterns are checked once, when a matrix is made; everything later trusts those in here, and knows whether their lines ascend.
+const checked = new WeakMap<Sparse<Real>, boolean>();
 
 const MOST = 2 ** 31 - 1; // rows, columns and entries are counted in 32 bits
 
@@ -29,14 +29,18 @@ export function csc(rows: number, cols: number, pointers: Int32Array, indices: I
 }
 
 function made<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
-  checkPattern(routine, "", A);
-  return trusted(A);
+  return trusted(A, checkPattern(routine, "", A));
 }
 
 /** A matrix whose pattern needs no check. Frozen, so that it stays what was checked. */
-export function trusted<V extends Real>(A: Sparse<V>): Sparse<V> {
-  checked.add(Object.freeze(A));
+export function trusted<V extends Real>(A: Sparse<V>, ascends: boolean): Sparse<V> {
+  checked.set(Object.freeze(A), ascends);
   return A;
+}
+
+/** Whether the indices of every line are known to ascend. */
+export function ascends(A: Sparse<Real>): boolean {
+  return checked.get(A) ?? false;
 }
 
 /** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
@@ -49,7 +53,7 @@ export function checkSparse(routine: string, name: string, A: Sparse<Real>): For
   return formatOf(A.values);
 }
 
-function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): void {
+function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): boolean {
   if (format !== "csr" && format !== "csc")
     throw new ShapeError(`${routine}: ${of}format is ${describe(format)}, expected "csr" or "csc" (see csr() and csc())`);
   for (const [name, count] of [["rows", rows] as const, ["cols", cols] as const]) {
@@ -74,14 +78,14 @@ function checkPattern(routine: string, of: string, { format, rows, cols, pointer
   for (const [name, array] of [["indices", indices] as const, ["values", values] as const])
     if (array.length !== end)
       throw new PatternError(`${routine}: ${of}${name} has length ${array.length}, expected ${end} (${of}pointers[${lines}])`);
-  checkIndices(routine, of, pointers, indices, lines, length, line);
+  return checkIndices(routine, of, pointers, indices, lines, length, line);
 }
 
 function checkIntegers(routine: string, name: string, array: Int32Array): void {
   if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
 }
 
-// Lines that ascend have no index twice; only for others it is noted where each index was seen.
+// Lines that ascend have no index twice; only for others it is noted where each index was seen. Whether all ascend.
 function checkIndices(
   routine: string,
   of: string,
@@ -90,7 +94,7 @@ function checkIndices(
   lines: number,
   length: number,
   line: string,
-): void {
+): boolean {
   let seen: Int32Array | undefined;
   for (let i = 0, p = 0; i < lines; i++) {
     const from = p;
@@ -111,18 +115,19 @@ function checkIndices(
       seen[j] = p + 1;
     }
   }
+  return seen === undefined;
 }
 
 /** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
 export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsr", "A", A);
-  return A.format === "csr" ? A : trusted({ ...A, format: "csr", ...transposed("toCsr", A) });
+  return A.format === "csr" ? A : trusted({ ...A, format: "csr", ...transposed("toCsr", A) }, true);
 }
 
 /** The same matrix by columns. One that is by columns already is returned as it is; otherwise columns come out ascending. */
 export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsc", "A", A);
-  return A.format === "csc" ? A : trusted({ ...A, format: "csc", ...transposed("toCsc", A) });
+  return A.format === "csc" ? A : trusted({ ...A, format: "csc", ...transposed("toCsc", A) }, true);
 }
 
 // A counting transpose: how many entries each line of the result has, where it begins, then every entry to its place.

@@ -21,7 +21,7 @@ export function ilu0<V extends Real>(A: Sparse<V>): Sparse<V> {
   const S = ascending ? A : A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A));
   const factors = { ...S, values: copyOf("ilu0", S.values) };
   factor(factors, format);
-  return trusted(ascending ? factors : { ...A, values: inOrderOf(A, factors) });
+  return trusted(ascending ? factors : { ...A, values: inOrderOf(A, factors) }, ascending);
 }
 
 // Throws unless every line has its diagonal entry; says whether all of them ascend.

@@ -1,206 +1,157 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Kernels, Reserved, SparseTriangle, Tasks } from "../engines/kernels.ts";
+import type { Kernels, Reserved, Schedule, SparseTriangle, Tasks } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
-import { checkDiagonal, copyRows, count, fill, type Lines, levelsOf, placesOf, type Stored } from "./analysis.ts";
-import { choose } from "./choice.ts";
-import { dependencies, phasesOf, Runs } from "./tasks.ts";
+import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
+import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
+import { Block, refill, type Storage, storeByLevels, storeRows } from "./storage.ts";
+import { equalRuns, graphOf, naturalRuns, phasesOf, ROWS_OF_A_BARRIER } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
 /** A system ready to be solved, and what is needed to give it new values. */
 export interface Plan {
   readonly system: SparseTriangle;
   readonly reason: string;
-  readonly levels: number;
+  /** How many levels the unknowns have; 0 where the schedule has no use for levels. */
+  readonly levels: () => number;
   readonly bytes: number;
-  /** The pattern that it was made from, without its values. */
+  /** The pattern that it was made from. */
   readonly triangle: Stored;
-  readonly across: boolean;
+  readonly storage: Storage;
   /** Its memory. `values` are those that were taken while the ones among the entries were in use. */
   readonly memory: { readonly entries: Reserved; readonly tasks?: Reserved | undefined; readonly values?: Reserved };
   readonly reserve: (bytes: number) => Reserved;
 }
 
+// Rows in a run: in gsf as many as follow each other, else few enough that long chains still make many runs.
+const MOST_IN_A_LINE = 1024;
+const MOST_IN_A_RUN = 128;
+// Lines in a run by levels: so many that handing one out costs little (some 30 ns, and as much for each run that waits for
+// it), yet few enough that every level keeps all workers busy.
+const MOST_LINES = 256;
+const LEAST_LINES = 32;
+
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. */
 export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle: Stored, exact: boolean, options: SparseOptions): Plan {
-  const { A, n, upper, unit } = triangle;
-  const { workers } = kernels;
-  // Columns that only signal while the owner of a row gathers it: in exact mode lines are always rows.
-  const columns = !exact && workers > 0 && (options.schedule === "levc" || options.schedule === "slfc");
-  const across = columns === triangle.byRows;
-  let lev: Int32Array | undefined;
-  let levels = 0;
-  const findLevels = (): number => {
-    lev = newIntegers("sptrsv", n);
-    levels = levelsOf(triangle, lev);
-    return levels;
-  };
-  const { schedule, reason } = choose(options, workers, n, findLevels);
-  const byLevels = schedule !== "serial" && schedule !== "gsf";
-  if (byLevels && !lev) findLevels();
-  if (!byLevels) levels = 0;
-  const ilev = byLevels ? placesOf(lev as Int32Array, levels) : undefined;
-  const place = byLevels ? lev : undefined;
-  const counts = place || across ? count(triangle, across) : undefined;
-
-  // Where nothing was counted there is room for all of A. What is not touched is not there either.
-  const entries = counts?.entries ?? A.values.length;
-  const width = A.values.BYTES_PER_ELEMENT;
-  const reserve = (bytes: number): Reserved => kernels.reserve("sptrsv", bytes);
-  const sizes = [4 * (n + 1), unit ? 0 : width * n, place ? 4 * n : 0, workers > 0 ? 0 : width * n, 4 * entries, width * entries];
-  const block = new Block(reserve, sizes);
+  const setup = { workers: kernels.workers, triangle, exact, reserve: (bytes: number) => kernels.reserve("sptrsv", bytes) };
+  const early = chooseEarly(options, kernels.workers);
+  const { schedule } = early;
+  // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
+  if (!exact && (schedule === "levc" || schedule === "slfc")) return planByLevels(setup, early, true);
+  const storage = storeRows(setup.reserve, triangle, kernels.workers === 0 ? triangle.n : 0);
+  let plan: Plan | Choice;
   try {
-    const pointers = block.integers(n + 1);
-    const diagonal = unit ? undefined : block.reals(A.values, n);
-    const order = place && block.integers(n);
-    const work = block.reals(A.values, workers > 0 ? 0 : n);
-    const indices = block.integers(entries);
-    const values = block.reals(A.values, entries);
-    if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
-    if (counts) startLines(pointers, counts.ofLine, place, upper);
-    const runs = schedule === "gsf" ? new Runs(n, upper) : undefined;
-    const complete = takeEntries(triangle, across, place, { pointers, indices, values, diagonal }, runs);
-    if (!complete) checkDiagonal("sptrsv", triangle);
-    const system = { n, upper, exact, schedule, pointers, indices, values, diagonal, order, work };
-    const { tasks, extra } = tasksFor(system, runs, ilev, workers, columns, reserve);
-    return {
-      system: { ...system, tasks },
-      reason,
-      levels,
-      bytes: block.bytes + (extra?.bytes ?? 0),
-      triangle: { ...triangle, A: { ...A, values: A.values.slice(0, 0) } },
-      across,
-      memory: { entries: block.reserved, tasks: extra?.reserved },
-      reserve,
-    };
+    plan = planByRuns(setup, early, storage);
+    if ("system" in plan) return plan;
   } catch (error) {
-    block.reserved.free();
+    storage.block.reserved.free();
     throw error;
   }
+  storage.block.reserved.free();
+  return planByLevels(setup, plan, false);
 }
 
-/**
- * The plan with new values from those of the matrix: in place, or if the old ones are in use in memory of their own, and then
- * perhaps with the memory of the old ones, which can go when they are not.
- */
+interface Setup {
+  readonly workers: number;
+  readonly triangle: Stored;
+  readonly exact: boolean;
+  readonly reserve: (bytes: number) => Reserved;
+}
+
+// Rows in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If
+// not, what to do by levels.
+function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage): Plan | Choice {
+  const { workers, triangle } = setup;
+  const { n, upper } = triangle;
+  const lines = { ...storage, n, upper };
+  if (early.schedule === "serial") return made(setup, storage, early, { count: 1 });
+  if (early.schedule === "gsf") {
+    const { starts, lookup } = naturalRuns(lines, MOST_IN_A_LINE);
+    return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
+  }
+  const { starts, lookup } = naturalRuns(lines, MOST_IN_A_RUN);
+  const graph = graphOf(lines, { starts, lookup }, false);
+  const choice = chooseRuns(early, starts.length - 1, graph.levels, workers);
+  if (choice) {
+    const { sequence, ilev, counts, targets, list } = graph;
+    const phases = phasesOf(ilev, 2);
+    const tasks = isLevels(choice.schedule) ? { count: phases.length - 1, phases } : { count: counts.length, counts, targets, list };
+    return made(setup, storage, choice, { ...tasks, runs: starts, sequence });
+  }
+  const other = chooseLevels(early, n, () => countLevels(triangle), workers);
+  return other.schedule === "serial" ? made(setup, storage, other, { count: 1 }) : other;
+}
+
+// Lines in the order of levels.
+function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
+  const { workers, triangle, reserve } = setup;
+  const { n, upper } = triangle;
+  const lev = newIntegers("sptrsv", n);
+  const ilev = placesOf(lev, levelsOf(triangle, lev));
+  const storage = storeByLevels(reserve, triangle, columns, lev);
+  if (isLevels(choice.schedule)) {
+    const phases = phasesOf(ilev, workers === 1 ? Number.POSITIVE_INFINITY : ROWS_OF_A_BARRIER);
+    return made(setup, storage, choice, { count: phases.length - 1, phases });
+  }
+  const share = Math.max(LEAST_LINES, Math.min(MOST_LINES, n / Math.max(ilev.length - 1, 1) / (2 * workers)));
+  const runs = equalRuns(n, 2 ** Math.floor(Math.log2(share)));
+  const { counts, targets, list } = graphOf({ ...storage, n, upper }, runs, columns);
+  return made(setup, storage, choice, { count: counts.length, runs: runs.starts, counts, targets, list });
+}
+
+const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
+const countLevels = (triangle: Stored): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
+
+function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
+  const { n, upper } = triangle;
+  const { block, form: _, ...entries } = storage;
+  const { tasks, block: more } = placed(reserve, found);
+  let levels: number | undefined = schedule === "serial" || schedule === "gsf" ? 0 : undefined;
+  return {
+    system: { ...entries, n, upper, exact, schedule, tasks },
+    reason,
+    levels() {
+      levels ??= countLevels(triangle);
+      return levels;
+    },
+    bytes: block.bytes + more.bytes,
+    triangle,
+    storage,
+    memory: { entries: block.reserved, tasks: more.reserved },
+    reserve,
+  };
+}
+
+// The arrays of tasks in memory of the engine.
+function placed(reserve: (bytes: number) => Reserved, { count, ...arrays }: Tasks): { tasks: Tasks; block: Block } {
+  const all = Object.entries(arrays as Record<string, Int32Array | undefined>);
+  const block = new Block(
+    reserve,
+    all.map(([, array]) => array?.byteLength ?? 0),
+  );
+  const copies = all.map(([name, array]) => {
+    const copy = array && block.integers(array.length);
+    if (copy && array) copy.set(array);
+    return [name, copy];
+  });
+  return { tasks: { count, ...Object.fromEntries(copies) }, block };
+}
+
+/** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
 export function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
-  const { system, across } = plan;
-  const { n, order } = system;
+  const { storage, system } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
-  const place = order && newIntegers("TriangularPlan.update", n);
-  if (place) for (let k = 0; k < n; k++) place[order[k] as number] = k;
   if (!inUse) {
-    takeEntries(triangle, across, place, system);
+    refill(triangle, storage);
     return { plan };
   }
   const width = from.BYTES_PER_ELEMENT;
-  const block = new Block(plan.reserve, [width * system.values.length, width * (system.diagonal?.length ?? 0)]);
-  const values = block.reals(from, system.values.length);
-  const diagonal = system.diagonal && block.reals(from, n);
-  // The pattern is written once more as it is.
-  takeEntries(triangle, across, place, { ...system, values, diagonal });
-  return {
-    plan: { ...plan, system: { ...system, values, diagonal }, memory: { ...plan.memory, values: block.reserved } },
-    replaced: plan.memory.values,
+  const block = new Block(plan.reserve, [width * storage.values.length, width * (storage.diagonal?.length ?? 0)]);
+  const fresh = {
+    values: block.reals(from, storage.values.length),
+    diagonal: storage.diagonal && block.reals(from, storage.diagonal.length),
   };
-}
-
-// Returns whether the diagonal has no gap and no zero.
-function takeEntries(triangle: Stored, across: boolean, place: Int32Array | undefined, to: Lines, runs?: Runs): boolean {
-  if (!place && !across) return copyRows(triangle, to, runs);
-  const complete = fill(triangle, across, place, to);
-  const { pointers, indices } = to;
-  if (runs) for (let k = 0; k < triangle.n; k++) runs.add(k, indices, pointers[k] as number, pointers[k + 1] as number);
-  return complete;
-}
-
-// Where line k of the order of substitution begins.
-function startLines(pointers: Int32Array, lengths: Int32Array, place: Int32Array | undefined, upper: boolean): void {
-  const n = lengths.length;
-  pointers[0] = 0;
-  if (place) for (let i = 0; i < n; i++) pointers[(place[i] as number) + 1] = lengths[i] as number;
-  else for (let i = 0; i < n; i++) pointers[(upper ? n - 1 - i : i) + 1] = lengths[i] as number;
-  for (let k = 0; k < n; k++) pointers[k + 1] = (pointers[k + 1] as number) + (pointers[k] as number);
-}
-
-// Lines in a task: so many that handing one out costs little (some 30 ns, and as much for each task that waits for it), yet
-// few enough that every level keeps all workers busy.
-const MOST_LINES = 256;
-const LEAST_LINES = 8;
-
-function tasksFor(
-  { n, schedule, pointers, indices }: Omit<SparseTriangle, "tasks">,
-  runs: Runs | undefined,
-  ilev: Int32Array | undefined,
-  workers: number,
-  columns: boolean,
-  reserve: (bytes: number) => Reserved,
-): { tasks: Tasks; extra?: Block } {
-  if (runs) {
-    const { block, arrays } = placed(reserve, [runs.starts(), runs.lookup()]);
-    const [starts, targets] = arrays as [Int32Array, Int32Array];
-    return { tasks: { count: starts.length - 1, starts, targets }, extra: block };
-  }
-  if (!ilev) return { tasks: { count: 1 } };
-  const levels = ilev.length - 1;
-  if (schedule === "levr" || schedule === "levc") {
-    const { block, arrays } = placed(reserve, [phasesOf(ilev, workers)]);
-    const [starts] = arrays as [Int32Array];
-    return { tasks: { count: starts.length - 1, starts }, extra: block };
-  }
-  const share = Math.max(LEAST_LINES, Math.min(MOST_LINES, n / Math.max(levels, 1) / (2 * workers)));
-  const shift = Math.floor(Math.log2(share));
-  const found = dependencies(pointers, indices, shift, columns);
-  const { block, arrays } = placed(reserve, [found.counts, found.targets, found.list]);
-  const [counts, targets, list] = arrays as [Int32Array, Int32Array, Int32Array];
-  return { tasks: { count: counts.length, size: 2 ** shift, counts, targets, list }, extra: block };
-}
-
-// Copies of arrays in reserved memory.
-function placed(reserve: (bytes: number) => Reserved, arrays: readonly Int32Array[]): { block: Block; arrays: Int32Array[] } {
-  const block = new Block(
-    reserve,
-    arrays.map((array) => array.byteLength),
-  );
-  return {
-    block,
-    arrays: arrays.map((array) => {
-      const copy = block.integers(array.length);
-      copy.set(array);
-      return copy;
-    }),
-  };
-}
-
-const ALIGNMENT = 64;
-const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-
-// Reserved memory, cut into arrays one after another.
-class Block {
-  readonly reserved: Reserved;
-  readonly bytes: number;
-  private next: number;
-
-  constructor(reserve: (bytes: number) => Reserved, sizes: readonly number[]) {
-    this.bytes = sizes.reduce((sum, size) => sum + aligned(size), 0);
-    this.reserved = reserve(this.bytes);
-    this.next = this.reserved.offset;
-  }
-
-  integers(length: number): Int32Array {
-    return new Int32Array(this.reserved.buffer, this.cut(4 * length), length);
-  }
-
-  reals(like: Real, length: number): Real {
-    const at = this.cut(like.BYTES_PER_ELEMENT * length);
-    return like.BYTES_PER_ELEMENT === 8
-      ? new Float64Array(this.reserved.buffer, at, length)
-      : new Float32Array(this.reserved.buffer, at, length);
-  }
-
-  private cut(bytes: number): number {
-    const at = this.next;
-    this.next += aligned(bytes);
-    return at;
-  }
+  refill(triangle, { ...storage, ...fresh });
+  const memory = { ...plan.memory, values: block.reserved };
+  return { plan: { ...plan, system: { ...system, ...fresh }, storage: { ...storage, ...fresh }, memory }, replaced: plan.memory.values };
 }

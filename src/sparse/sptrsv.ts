@@ -100,7 +100,9 @@ function facade(plan: Plan, format: Format, entries: number, run: Run): object {
   return {
     schedule: plan.system.schedule,
     reason: plan.reason,
-    levels: plan.levels,
+    get levels() {
+      return plan.levels();
+    },
     bytes: plan.bytes,
     solve: (b: Real, out?: Real) => run(borrowing(b, out)),
     update: (values: Real) => run(replacing(values)),

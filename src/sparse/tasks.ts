@@ -1,16 +1,21 @@
 import { newIntegers } from "../dense/vectors.ts";
+import type { SparseTriangle } from "../engines/kernels.ts";
 import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
+import { placesOf } from "./analysis.ts";
 import { startOfLines } from "./formats.ts";
 
-// What the schedules hand out: levels, or a few lines at a time with counters of what they wait for.
+// What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution, with counters
+// of the runs they wait for. A run does its lines in order, so it waits for earlier runs only and never for itself.
 
-// A barrier takes about as long as this many rows; levels with fewer are left to one worker, without barriers in between.
-const ROWS_OF_A_BARRIER = 64;
+// A barrier takes about as long as this many rows.
+export const ROWS_OF_A_BARRIER = 64;
 
-/** Where phases begin, and the end: ~start of one that a single worker does alone, which may be many small levels. */
-export function phasesOf(ilev: Int32Array, workers: number): Int32Array {
+/**
+ * Where phases begin, and the end, for levels of single lines or of runs: ~start of a phase that one worker does alone, which
+ * may be many levels with fewer tasks than `least`, without barriers in between.
+ */
+export function phasesOf(ilev: Int32Array, least: number): Int32Array {
   const levels = ilev.length - 1;
-  const least = workers === 1 ? Number.POSITIVE_INFINITY : ROWS_OF_A_BARRIER;
   const phases: number[] = [];
   for (let m = 0, alone = false; m < levels; m++) {
     const start = ilev[m] as number;
@@ -22,101 +27,147 @@ export function phasesOf(ilev: Int32Array, workers: number): Int32Array {
   return Int32Array.from([...phases, ilev[levels] as number]);
 }
 
-// Rows in a run: enough that telling of it costs little, and not so many that others wait long for their first one.
-const LEAST_RUN = 2 ** LOOKUP;
-const MOST_RUN = 1024;
+/** The lines of a system, without what depends on its schedule. */
+export type Lines = Pick<SparseTriangle, "n" | "upper" | "begins" | "ends" | "indices" | "order">;
 
-/**
- * Runs of rows in the natural order for "gsf". A run ends where the next row does not need the one before it, at the end of
- * a grid line say, so that who takes the next run need not wait for all of this one. Of each row only the first and the last
- * entry is looked at, where a sorted row has the one before it.
- */
-export class Runs {
-  private readonly begins: number[] = [0];
-  private start = 0;
+// The line that comes k-th, or the place of an unknown among them.
+const lineOf = ({ n, upper, order }: Lines, k: number): number => (upper && !order ? n - 1 - k : k);
 
-  constructor(
-    private readonly n: number,
-    private readonly upper: boolean,
-  ) {}
-
-  /** Row k, whose entries are first..end. */
-  add(k: number, indices: Int32Array, first: number, end: number): void {
-    const length = k - this.start;
-    if (length < LEAST_RUN) return;
-    const last = this.upper ? this.n - k : k - 1;
-    if (length < MOST_RUN && first < end && (indices[end - 1] === last || indices[first] === last)) return;
-    this.begins.push(k);
-    this.start = k;
-  }
-
-  /** Where the runs begin, and the end. */
-  starts(): Int32Array {
-    return Int32Array.from([...this.begins, this.n]);
-  }
-
-  /** The run of every 32nd row. */
-  lookup(): Int32Array {
-    const lookup = newIntegers("sptrsv", Math.ceil(this.n / LEAST_RUN));
-    for (let block = 0, run = 0; block < lookup.length; block++) {
-      while ((this.begins[run + 1] ?? this.n) <= block << LOOKUP) run++;
-      lookup[block] = run;
-    }
-    return lookup;
-  }
+/** Runs of lines: where each begins, and the end; and the run of every 32nd line. */
+export interface Runs {
+  readonly starts: Int32Array;
+  readonly lookup: Int32Array;
 }
 
-/** Which tasks wait for which: see Tasks. */
-export interface Dependencies {
+// Lines in a run: enough that handing it out costs little.
+const LEAST_RUN = 2 ** LOOKUP;
+
+/**
+ * Runs in the natural order. A run ends where the next row does not need the one before it, at the end of a grid line say,
+ * so that who takes the next run need not wait for all of this one; and when it has so many rows. Of each row only the first
+ * and the last entry is looked at, where a sorted row has the one before it.
+ */
+export function naturalRuns(lines: Lines, most: number): Runs {
+  const { n, upper, begins, ends, indices } = lines;
+  const starts = [0];
+  for (let k = LEAST_RUN, start = 0; k < n; k++) {
+    const line = upper ? n - 1 - k : k;
+    const before = upper ? line + 1 : line - 1;
+    const first = begins[line] as number;
+    const end = ends[line] as number;
+    if (k - start < most && first < end && (indices[end - 1] === before || indices[first] === before)) continue;
+    starts.push(k);
+    start = k;
+    k += LEAST_RUN - 1;
+  }
+  return runsAt(starts, n);
+}
+
+/** Runs of so many lines each. */
+export function equalRuns(n: number, size: number): Runs {
+  return runsAt(
+    Array.from({ length: Math.ceil(n / size) }, (_, run) => run * size),
+    n,
+  );
+}
+
+function runsAt(begins: readonly number[], n: number): Runs {
+  const starts = Int32Array.from([...begins, n]);
+  const lookup = newIntegers("sptrsv", Math.ceil(n / LEAST_RUN));
+  for (let block = 0, run = 0; block < lookup.length; block++) {
+    while ((starts[run + 1] as number) <= block << LOOKUP) run++;
+    lookup[block] = run;
+  }
+  return { starts, lookup };
+}
+
+/** Which runs wait for which, and the runs by levels. */
+export interface Graph {
+  readonly levels: number;
+  readonly ilev: Int32Array;
+  readonly sequence: Int32Array;
   readonly counts: Int32Array;
   readonly targets: Int32Array;
   readonly list: Int32Array;
 }
 
-/**
- * The dependencies between tasks of 2^shift lines. Lines depend on earlier ones only, so a task whose lines are done in
- * order waits for other tasks and never for itself. The lines are rows, which name what they wait for, or columns, which
- * name what waits for them.
- */
-export function dependencies(pointers: Int32Array, indices: Int32Array, shift: number, columns: boolean): Dependencies {
-  const lines = pointers.length - 1;
-  const tasks = Math.ceil(lines / 2 ** shift);
-  const seen = newIntegers("sptrsv", tasks).fill(-1);
-  const starts = newIntegers("sptrsv", tasks + 1);
-  let near = newIntegers("sptrsv", 4 * tasks + 16);
+/** The graph of the runs of a system, whose lines are rows, which name what they wait for, or columns, which name what waits for them. */
+export function graphOf(lines: Lines, runs: Runs, columns: boolean): Graph {
+  const count = runs.starts.length - 1;
+  const { starts, near } = neighbours(lines, runs);
+  const across = transposed(starts, near, count);
+  const [before, after] = columns ? [across, { starts, near }] : [{ starts, near }, across];
+  const counts = newIntegers("sptrsv", count);
+  const lev = newIntegers("sptrsv", count);
+  let levels = 0;
+  for (let run = 0; run < count; run++) {
+    const first = before.starts[run] as number;
+    const end = before.starts[run + 1] as number;
+    counts[run] = end - first;
+    let level = 0;
+    for (let p = first; p < end; p++) level = Math.max(level, (lev[before.near[p] as number] as number) + 1);
+    lev[run] = level;
+    levels = Math.max(levels, level + 1);
+  }
+  const ilev = placesOf(lev, levels);
+  const sequence = newIntegers("sptrsv", count);
+  for (let run = 0; run < count; run++) sequence[lev[run] as number] = run;
+  return { levels, ilev, sequence, counts, targets: after.starts, list: after.near };
+}
+
+interface Adjacency {
+  readonly starts: Int32Array;
+  readonly near: Int32Array;
+}
+
+// The other runs that the entries of each run lead to, each once.
+function neighbours(lines: Lines, { starts: begins, lookup }: Runs): Adjacency {
+  const { indices } = lines;
+  const count = begins.length - 1;
+  const seen = newIntegers("sptrsv", count).fill(-1);
+  const starts = newIntegers("sptrsv", count + 1);
+  let near = newIntegers("sptrsv", 4 * count + 16);
   let found = 0;
-  for (let task = 0; task < tasks; task++) {
-    const end = pointers[Math.min((task + 1) << shift, lines)] as number;
-    for (let p = pointers[task << shift] as number; p < end; p++) {
-      const other = (indices[p] as number) >> shift;
-      if (seen[other] === task || other === task) continue;
-      seen[other] = task;
-      if (found === near.length) {
-        const more = newIntegers("sptrsv", 2 * found);
-        more.set(near);
-        near = more;
+  for (let run = 0; run < count; run++) {
+    const last = begins[run + 1] as number;
+    let from = begins[run] as number; // of lines that were seen: the own ones at first
+    let to = last;
+    for (let k = from; k < last; k++) {
+      const line = lineOf(lines, k);
+      const end = lines.ends[line] as number;
+      for (let p = lines.begins[line] as number; p < end; p++) {
+        const place = lineOf(lines, indices[p] as number);
+        if (place >= from && place < to) continue;
+        let other = lookup[place >> LOOKUP] as number;
+        while ((begins[other + 1] as number) <= place) other++;
+        from = begins[other] as number;
+        to = begins[other + 1] as number;
+        if (seen[other] === run || other === run) continue;
+        seen[other] = run;
+        if (found === near.length) {
+          const more = newIntegers("sptrsv", 2 * found);
+          more.set(near);
+          near = more;
+        }
+        near[found++] = other;
       }
-      near[found++] = other;
     }
-    starts[task + 1] = found;
+    starts[run + 1] = found;
   }
-  const counts = newIntegers("sptrsv", tasks);
-  near = near.slice(0, found);
-  if (columns) {
-    for (const task of near) counts[task] = (counts[task] as number) + 1;
-    return { counts, targets: starts, list: near };
-  }
-  for (let task = 0; task < tasks; task++) counts[task] = (starts[task + 1] as number) - (starts[task] as number);
-  const targets = newIntegers("sptrsv", tasks + 1);
-  const list = newIntegers("sptrsv", found);
-  const next = startOfLines(near, targets);
-  for (let task = 0, p = 0; task < tasks; task++) {
-    for (; p < (starts[task + 1] as number); p++) {
+  return { starts, near: near.slice(0, found) };
+}
+
+function transposed(starts: Int32Array, near: Int32Array, count: number): Adjacency {
+  const begins = newIntegers("sptrsv", count + 1);
+  const list = newIntegers("sptrsv", near.length);
+  const next = startOfLines(near, begins);
+  for (let run = 0, p = 0; run < count; run++) {
+    for (; p < (starts[run + 1] as number); p++) {
       const other = near[p] as number;
       const at = next[other] as number;
       next[other] = at + 1;
-      list[at] = task;
+      list[at] = run;
     }
   }
-  return { counts, targets, list };
+  return { starts: begins, near: list };
 }

@@ -330,7 +330,8 @@ export function sptrsvBytes(system: SparseTriangle): number {
 /** The system is in the arena; right-hand side and solution share a vector there. */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): Run {
   const { arena } = space;
-  const { pointers, indices, values, diagonal, order, tasks } = system;
+  const { begins, ends, indices, values, diagonal, order, tasks } = system;
+  const address = (array?: Real | Int32Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = countersOf(system);
   const counts = space.reserve(4 * counters);
@@ -347,18 +348,22 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_X, order ? space.reserve(b.byteLength) : right)
     .set(layout.JOB_Y, right);
   job
-    .set(layout.JOB_POINTERS, pointers.byteOffset)
-    .set(layout.JOB_INDICES, indices.byteOffset)
-    .set(layout.JOB_VALUES, values.byteOffset)
-    .set(layout.JOB_DIAGONAL, diagonal?.byteOffset ?? 0)
-    .set(layout.JOB_ORDER, order?.byteOffset ?? 0);
+    .set(layout.JOB_BEGINS, address(begins))
+    .set(layout.JOB_ENDS, address(ends))
+    .set(layout.JOB_INDICES, address(indices))
+    .set(layout.JOB_VALUES, address(values))
+    .set(layout.JOB_DIAGONAL, address(diagonal))
+    .set(layout.JOB_ORDER, address(order));
   job
-    .set(layout.JOB_BLOCK_SIZE, tasks.size ?? 0)
-    .set(layout.JOB_TASKS, tasks.starts?.byteOffset ?? 0)
     .set(layout.JOB_TASK_COUNT, tasks.count)
+    .set(layout.JOB_RUNS, address(tasks.runs))
+    .set(layout.JOB_SEQUENCE, address(tasks.sequence))
+    .set(layout.JOB_PHASES, address(tasks.phases));
+  job
     .set(layout.JOB_COUNTS, counts)
-    .set(layout.JOB_TARGETS, tasks.targets?.byteOffset ?? 0)
-    .set(layout.JOB_TARGET_LIST, tasks.list?.byteOffset ?? 0);
+    .set(layout.JOB_TARGETS, address(tasks.targets))
+    .set(layout.JOB_LIST, address(tasks.list))
+    .set(layout.JOB_LOOKUP, address(tasks.lookup));
   yield;
   x.set(arena.heap(b).subarray(index, index + x.length));
 }

@@ -75,20 +75,26 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, o
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle in the order of substitution: row k has the entries POINTERS[k] to POINTERS[k + 1] - 1.
-export const JOB_POINTERS = 0xa0;
-export const JOB_INDICES = 0xa4;
-export const JOB_VALUES = 0xa8;
-export const JOB_DIAGONAL = 0xac; // 0: ones
-export const JOB_ORDER = 0xb0; // which unknown is solved k-th, or 0 for the natural order (JOB_UPPER: from the last)
-export const JOB_EXACT = 0xb4;
-export const JOB_SCHEDULE = 0xb8;
-export const JOB_TASKS = 0xbc; // where the phases or tasks of a schedule begin, and how many they are
-export const JOB_TASK_COUNT = 0xc0;
-export const JOB_COUNTS = 0xc4; // what each task waits for
-export const JOB_TARGETS = 0xc8; // which tasks wait for a task: where its list begins, and the lists
-export const JOB_TARGET_LIST = 0xcc;
-export const JOB_SLEEPERS = 0xd0; // workers asleep
+// A sparse triangle: line l has the entries BEGINS[l] to ENDS[l] - 1. Lines are in the order of substitution where ORDER
+// says which unknown is solved k-th; where ORDER is 0, line l is that of unknown l, and UPPER says to start from the last.
+export const JOB_BEGINS = 0xa0;
+export const JOB_ENDS = 0xa4;
+export const JOB_INDICES = 0xa8;
+export const JOB_VALUES = 0xac;
+export const JOB_DIAGONAL = 0xb0; // 0: ones
+export const JOB_ORDER = 0xb4;
+export const JOB_EXACT = 0xb8;
+export const JOB_SCHEDULE = 0xbc;
+// What its schedule hands out; see Tasks in kernels.ts.
+export const JOB_RUNS = 0xc0;
+export const JOB_SEQUENCE = 0xc4;
+export const JOB_PHASES = 0xc8;
+export const JOB_TASK_COUNT = 0xcc;
+export const JOB_COUNTS = 0xd0;
+export const JOB_TARGETS = 0xd4;
+export const JOB_LIST = 0xd8;
+export const JOB_LOOKUP = 0xdc;
+export const JOB_SLEEPERS = 0xe0; // workers asleep
 export const JOB_SIZE = 0x100;
 
 // What JOB_KIND says.
@@ -127,7 +133,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
-export const LOOKUP = 5; // GSF: JOB_TARGETS has the task of every 2^LOOKUP-th row
+export const LOOKUP = 5; // JOB_LOOKUP has the run of every 2^LOOKUP-th row
 
 // Eight sums, their rests and their grids: see strip.ts.
 export const RECORD = 192;

@@ -5,8 +5,8 @@
 // A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
 // depends on all workers running at once, and who waits for long goes to sleep.
 import { put } from "./certificate";
-import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_POINTERS, JOB_SCHEDULE, JOB_TARGET_LIST, JOB_TARGETS, JOB_TASKS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
-import { integer, rows } from "./sparseRows";
+import { JOB_BEGINS, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
+import { integer, lineOf, rows } from "./sparseRows";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "./team";
 
 export function sptrsv<T>(job: usize, worker: i32): void {
@@ -27,31 +27,40 @@ export function sptrsv<T>(job: usize, worker: i32): void {
   else rows<T>(job, from, to);
 }
 
+// Tasks from..to in the order of levels: runs of rows, or single lines.
+function tasks<T>(job: usize, from: i32, to: i32, columns: bool): void {
+  const sequence = addressAt(job, JOB_SEQUENCE), runs = addressAt(job, JOB_RUNS);
+  if (sequence == 0) lines<T>(job, from, to, columns);
+  else for (let q = from; q < to; ++q) rows<T>(job, integer(runs, integer(sequence, q)), integer(runs, integer(sequence, q) + 1));
+}
+
 // LEVR and LEVC: of each level an equal share for every worker, always the same part of it, which has what it needs of the
 // level before mostly in its own cache; then a barrier. Phases of many small levels are left to one worker.
 function levels<T>(job: usize, worker: i32, columns: bool): void {
-  const phases = addressAt(job, JOB_TASKS), count = i32At(job, JOB_TASK_COUNT), workers = i32At(job, JOB_WORKERS);
+  const phases = addressAt(job, JOB_PHASES), count = i32At(job, JOB_TASK_COUNT), workers = i32At(job, JOB_WORKERS);
   for (let m = 0; m < count; ++m) {
     const start = integer(phases, m), next = integer(phases, m + 1), end = next < 0 ? ~next : next;
     if (m > 0) barrier(job, 0);
     if (start < 0) {
-      if (worker == 0) lines<T>(job, ~start, end, columns);
+      if (worker == 0) tasks<T>(job, ~start, end, columns);
     } else {
       const share = (end - start + workers - 1) / workers, from = start + share * worker;
-      if (from < end) lines<T>(job, from, min(from + share, end), columns);
+      if (from < end) tasks<T>(job, from, min(from + share, end), columns);
     }
   }
 }
 
-// SLFR and SLFC: tasks of a few lines in the order of levels. Each has a counter of the tasks that it waits for; a task that
-// is done lowers the counters of those that wait for it.
+// SLFR and SLFC: tasks in the order of levels. Each has a counter of the tasks that it waits for; a task that is done lowers
+// the counters of those that wait for it.
 function byCounters<T>(job: usize, columns: bool): void {
-  const size = i32At(job, JOB_BLOCK_SIZE), counts = addressAt(job, JOB_COUNTS), targets = addressAt(job, JOB_TARGETS), list = addressAt(job, JOB_TARGET_LIST);
+  const counts = addressAt(job, JOB_COUNTS), targets = addressAt(job, JOB_TARGETS), list = addressAt(job, JOB_LIST);
+  const sequence = addressAt(job, JOB_SEQUENCE), runs = addressAt(job, JOB_RUNS);
   while (true) {
-    const task = take(job, 1);
-    if (task >= i32At(job, JOB_TASK_COUNT)) break;
+    const next = take(job, 1);
+    if (next >= i32At(job, JOB_TASK_COUNT)) break;
+    const task = sequence != 0 ? integer(sequence, next) : next;
     waitForLess(job, counts + (<usize>task << 2), 1);
-    lines<T>(job, task * size, min((task + 1) * size, i32At(job, JOB_M)), columns);
+    lines<T>(job, integer(runs, task), integer(runs, task + 1), columns);
     for (let p = integer(targets, task); p < integer(targets, task + 1); ++p) {
       const counter = counts + (<usize>integer(list, p) << 2);
       if (atomic.sub<i32>(counter, 1) == 1) wake(job, counter);
@@ -59,39 +68,41 @@ function byCounters<T>(job: usize, columns: bool): void {
   }
 }
 
-// GSF: tasks of consecutive rows in the natural order, no levels and no counters of what is awaited: each task tells how many
-// of its rows are done, a few at a time, and who needs one of them looks there.
+// GSF: runs of rows in the natural order, no levels and no counters of what is awaited: each run tells how many of its rows
+// are done, a few at a time, and who needs one of them looks there.
 @inline const STEP: i32 = 16;
 function freely<T>(job: usize): void {
-  const starts = addressAt(job, JOB_TASKS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
-  let known = 0; // the rows of so many tasks, from the first on, are all done
+  const runs = addressAt(job, JOB_RUNS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
+  let known = 0; // the rows of so many runs, from the first on, are all done
   while (true) {
-    const task = take(job, 1);
-    if (task >= count) break;
-    while (known < task && atomic.load<i32>(done + (<usize>known << 2)) == integer(starts, known + 1) - integer(starts, known)) ++known;
-    const start = integer(starts, task), end = integer(starts, task + 1);
+    const run = take(job, 1);
+    if (run >= count) break;
+    while (known < run && atomic.load<i32>(done + (<usize>known << 2)) == integer(runs, known + 1) - integer(runs, known)) ++known;
+    const start = integer(runs, run), end = integer(runs, run + 1);
     for (let from = start; from < end; from += STEP) {
       const to = min(from + STEP, end);
-      waitForRows(job, from, to, integer(starts, known), start);
+      waitForRows(job, from, to, integer(runs, known), start);
       rows<T>(job, from, to);
-      setAndWake(job, done + (<usize>task << 2), to - start);
+      setAndWake(job, done + (<usize>run << 2), to - start);
     }
   }
 }
 
-// Wait for the rows that those of from..to need, other than the first `known` and those of the own task. Most of them are
-// next to each other in one task, and one look there is enough.
+// Wait for the rows that those of from..to need, other than the first `known` and those of the own run. Most of them are
+// next to each other in one run, and one look there is enough.
 function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
-  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), last = i32At(job, JOB_M) - 1, upper = i32At(job, JOB_UPPER) != 0;
-  const starts = addressAt(job, JOB_TASKS);
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), runs = addressAt(job, JOB_RUNS);
   let first = 0, end = 0; // rows that were seen to be done
-  for (let p = integer(pointers, from), stop = integer(pointers, to); p < stop; ++p) {
-    const j = integer(indices, p), k = upper ? last - j : j;
-    if (k < known || k >= own || k >= first && k < end) continue;
-    let task = integer(addressAt(job, JOB_TARGETS), k >> LOOKUP);
-    while (integer(starts, task + 1) <= k) ++task;
-    first = integer(starts, task);
-    end = first + waitForMore(job, addressAt(job, JOB_COUNTS) + (<usize>task << 2), k - first);
+  for (let row = from; row < to; ++row) {
+    const line = lineOf(job, row);
+    for (let p = integer(begins, line), stop = integer(ends, line); p < stop; ++p) {
+      const k = lineOf(job, integer(indices, p));
+      if (k < known || k >= own || k >= first && k < end) continue;
+      let run = integer(addressAt(job, JOB_LOOKUP), k >> LOOKUP);
+      while (integer(runs, run + 1) <= k) ++run;
+      first = integer(runs, run);
+      end = first + waitForMore(job, addressAt(job, JOB_COUNTS) + (<usize>run << 2), k - first);
+    }
   }
 }
 
@@ -105,13 +116,13 @@ function start<T>(job: usize, worker: i32): void {
 
 // Columns from..to in plain arithmetic: x_k is what is left of b_k, divided; then x_k times the column is subtracted.
 function subtractColumns<T>(job: usize, from: i32, to: i32): void {
-  const pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
+  const begins = addressAt(job, JOB_BEGINS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
   const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER), alone = i32At(job, JOB_WORKERS) == 1;
-  for (let k = from, p = integer(pointers, from); k < to; ++k) {
+  for (let k = from, p = integer(begins, from); k < to; ++k) {
     const at = x + <usize>k * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>k * sizeof<T>())) : load<T>(at);
     put<T>(at, <f64>v);
     put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
-    for (const end = integer(pointers, k + 1); p < end; ++p) {
+    for (const end = integer(begins, k + 1); p < end; ++p) {
       const to = x + <usize>integer(indices, p) * sizeof<T>(), product = <T>(load<T>(values + <usize>p * sizeof<T>()) * v);
       if (alone) store<T>(to, <T>(load<T>(to) - product));
       else if (sizeof<T>() == 8) subtract64(to, <f64>product);
@@ -133,10 +144,10 @@ function subtract32(p: usize, v: f32): void {
 }
 
 // Kahn's algorithm, level by level: lines are columns in the natural order, COUNTS has how many rows each unknown waits for.
-// ORDER gets the unknowns by levels, in any order within one, TASKS where the levels begin, DONE the unknowns found.
+// ORDER gets the unknowns by levels, in any order within one, PHASES where the levels begin, DONE the unknowns found.
 export function kahn(job: usize, worker: i32): void {
-  const n = i32At(job, JOB_M), workers = i32At(job, JOB_WORKERS), pointers = addressAt(job, JOB_POINTERS), indices = addressAt(job, JOB_INDICES);
-  const counts = addressAt(job, JOB_COUNTS), order = addressAt(job, JOB_ORDER), starts = addressAt(job, JOB_TASKS), found = job + JOB_DONE;
+  const n = i32At(job, JOB_M), workers = i32At(job, JOB_WORKERS), begins = addressAt(job, JOB_BEGINS), indices = addressAt(job, JOB_INDICES);
+  const counts = addressAt(job, JOB_COUNTS), order = addressAt(job, JOB_ORDER), starts = addressAt(job, JOB_PHASES), found = job + JOB_DONE;
   const share = (n + workers - 1) / workers;
   for (let i = share * worker, end = min(i + share, n); i < end; ++i)
     if (integer(counts, i) == 0) i32.store(order + (<usize>atomic.add<i32>(found, 1) << 2), i);
@@ -152,7 +163,7 @@ export function kahn(job: usize, worker: i32): void {
     const part = (end - first + workers - 1) / workers;
     for (let q = first + part * worker, to = min(q + part, end); q < to; ++q) {
       const i = integer(order, q);
-      for (let p = integer(pointers, i); p < integer(pointers, i + 1); ++p) {
+      for (let p = integer(begins, i); p < integer(begins, i + 1); ++p) {
         const j = integer(indices, p);
         if (atomic.sub<i32>(counts + (<usize>j << 2), 1) == 1) i32.store(order + (<usize>atomic.add<i32>(found, 1) << 2), j);
       }

@@ -1,7 +1,7 @@
 // Rows of a sparse triangular system, in plain and in exact arithmetic: x_k from b_k, the entries of its row and the
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
 import { certified, certifiedQuotient, excess, put } from "./certificate";
-import { JOB_DIAGONAL, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_POINTERS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y } from "./layout";
+import { JOB_BEGINS, JOB_DIAGONAL, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y } from "./layout";
 import { LEAST } from "./ladder";
 import { sameBinade } from "./filter";
 import { binade, powerOfTwo } from "./range";
@@ -26,25 +26,21 @@ export function rows<T>(job: usize, from: i32, to: i32): void {
   else plainRows<T>(job, from, to);
 }
 
-// Where unknown k of the order of substitution is in y.
-@inline function place<T>(y: usize, order: usize, step: isize, k: i32): usize {
-  return order != 0 ? y + <usize>integer(order, k) * sizeof<T>() : y + <usize>(<isize>k * step);
+// The line that comes k-th.
+@inline export function lineOf(job: usize, k: i32): i32 {
+  return i32At(job, JOB_UPPER) && addressAt(job, JOB_ORDER) == 0 ? i32At(job, JOB_M) - 1 - k : k;
 }
-@inline function firstPlace<T>(job: usize): usize {
-  const y = addressAt(job, JOB_Y);
-  return i32At(job, JOB_UPPER) && addressAt(job, JOB_ORDER) == 0 ? y + <usize>(i32At(job, JOB_M) - 1) * sizeof<T>() : y;
-}
-@inline function stepOf<T>(job: usize): isize { return i32At(job, JOB_UPPER) ? -<isize>sizeof<T>() : sizeof<T>(); }
+@inline function stepOf(job: usize): i32 { return i32At(job, JOB_UPPER) && addressAt(job, JOB_ORDER) == 0 ? -1 : 1; }
 
 function plainRows<T>(job: usize, from: i32, to: i32): void {
-  const pointers = addressAt(job, JOB_POINTERS), diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER);
-  const x = addressAt(job, JOB_X), y = firstPlace<T>(job), step = stepOf<T>(job);
-  let p = integer(pointers, from), index = addressAt(job, JOB_INDICES) + (<usize>p << 2), value = addressAt(job, JOB_VALUES) + <usize>p * sizeof<T>();
-  for (let k = from; k < to; ++k) {
-    const end = addressAt(job, JOB_VALUES) + <usize>integer(pointers, k + 1) * sizeof<T>(), at = place<T>(y, order, step, k);
-    let s = load<T>(at);
-    for (; value != end; value += sizeof<T>(), index += 4) s = <T>(s - <T>(load<T>(value) * load<T>(x + <usize>i32.load(index) * sizeof<T>())));
-    if (diagonal != 0) s = <T>(s / load<T>(diagonal + <usize>k * sizeof<T>()));
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
+  const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
+  for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line);
+    let s = load<T>(at), index = indices + (<usize>first << 2), value = values + <usize>first * sizeof<T>();
+    for (const end = indices + (<usize>integer(ends, line) << 2); index != end; value += sizeof<T>(), index += 4)
+      s = <T>(s - <T>(load<T>(value) * load<T>(x + <usize>i32.load(index) * sizeof<T>())));
+    if (diagonal != 0) s = <T>(s / load<T>(diagonal + <usize>line * sizeof<T>()));
     put<T>(at, <f64>s);
     if (order != 0) put<T>(x + <usize>k * sizeof<T>(), <f64>s);
   }
@@ -72,11 +68,12 @@ let grid: f64 = 1.5;
 // additions err by less than u h (n^2 + 7 n + 6) <= u h (n + 5)^2, the two lanes joined included. An underflowing product
 // adds less than four of the least numbers. Four operations for two entries where TwoSum and TwoProd take nine.
 function exactRows<T>(job: usize, from: i32, to: i32): void {
-  const pointers = addressAt(job, JOB_POINTERS), diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER);
-  const x = addressAt(job, JOB_X), y = firstPlace<T>(job), step = stepOf<T>(job), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
-  let p = integer(pointers, from), g = grid;
-  for (let k = from; k < to; ++k) {
-    const end = integer(pointers, k + 1), at = place<T>(y, order, step, k), b = one<T>(at);
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
+  const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
+  let g = grid;
+  for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), end = integer(ends, line);
+    let p = integer(begins, line);
     const first = g + b, size = <f64>(end - p) + 5, G = splat(g);
     let s = f64x2.replace_lane(G, 0, first), c = f64x2.replace_lane(splat(0), 0, b - (first - g)), or = v128.or(G, s), and = v128.and(G, s);
     let index = indices + (<usize>p << 2), value = values + <usize>p * sizeof<T>();
@@ -87,13 +84,12 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
       and = v128.and(and, t);
       s = t;
     }
-    p = end;
     s = sub(s, G);
     const high = f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1), low = f64x2.extract_lane(c, 0) + f64x2.extract_lane(c, 1);
     const fits = sameBinade(or, and);
-    let v = fits ? rounded<T>(high, low, size * size * (g * (U * U / 1.5) + f64.MIN_VALUE), diagonal, k) : NaN;
+    let v = fits ? rounded<T>(high, low, size * size * (g * (U * U / 1.5) + f64.MIN_VALUE), diagonal, line) : NaN;
     if (v != v) {
-      v = carefully<T>(job, k, b, fits);
+      v = carefully<T>(job, line, b, fits);
       g = grid;
     }
     put<T>(at, v);
@@ -114,7 +110,7 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
 //   |s + c - (b - sum)| <= u^2 S (n^2 / 2 + 4.5 n + 6), for which (n + 5)^2 has room to spare;
 // an underflowing product adds less than four of the least numbers.
 function compensated<T>(job: usize, k: i32, b: f64): f64 {
-  const pointers = addressAt(job, JOB_POINTERS), x = addressAt(job, JOB_X), first = integer(pointers, k), end = integer(pointers, k + 1);
+  const x = addressAt(job, JOB_X), first = integer(addressAt(job, JOB_BEGINS), k), end = integer(addressAt(job, JOB_ENDS), k);
   let s = f64x2.replace_lane(splat(0), 0, b), c = splat(0), m = f64x2.abs(s);
   let index = addressAt(job, JOB_INDICES) + (<usize>first << 2), value = addressAt(job, JOB_VALUES) + <usize>first * sizeof<T>();
   for (let p = first; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
@@ -162,9 +158,9 @@ function carefully<T>(job: usize, k: i32, b: f64, fits: bool): f64 {
 }
 
 function inTwo<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), pointers = addressAt(job, JOB_POINTERS);
+  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), end = integer(addressAt(job, JOB_ENDS), k);
   let s = b, c: f64 = 0;
-  for (let p = integer(pointers, k), end = integer(pointers, k + 1); p < end; ++p) {
+  for (let p = integer(addressAt(job, JOB_BEGINS), k); p < end; ++p) {
     const a = element<T>(values, p), z = element<T>(x, integer(indices, p)), product = a * z;
     if (sizeof<T>() == 8 && !(abs(product) > LEAST) && a != 0 && z != 0) return NaN;
     const t = s - product, error = twoSumError(s, -product, t), c1 = c + error, more = sizeof<T>() == 8 ? excess(a, z) : 0, c2 = c1 + more;
@@ -183,10 +179,10 @@ function inTwo<T>(job: usize, k: i32, b: f64, d: f64): f64 {
 }
 
 function exactly<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), pointers = addressAt(job, JOB_POINTERS);
+  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), end = integer(addressAt(job, JOB_ENDS), k);
   clearDigits();
   addNumber(b);
-  for (let p = integer(pointers, k), end = integer(pointers, k + 1); p < end; ++p) addProduct(-element<T>(values, p), element<T>(x, integer(indices, p)));
+  for (let p = integer(addressAt(job, JOB_BEGINS), k); p < end; ++p) addProduct(-element<T>(values, p), element<T>(x, integer(indices, p)));
   const v = addressAt(job, JOB_DIAGONAL) != 0 ? quotient(d, sizeof<T>() == 4) : round(sizeof<T>() == 4);
   return v;
 }

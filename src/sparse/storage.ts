@@ -1,0 +1,124 @@
+import type { Reserved, SparseTriangle } from "../engines/kernels.ts";
+import type { Real } from "../types.ts";
+import { bound, checkDiagonal, copyRows, count, type Entries, fill, type Stored } from "./analysis.ts";
+import { ascends } from "./formats.ts";
+
+// Where the entries of a plan are: in memory of the engine, with the diagonal apart.
+
+/** The entries of a plan. */
+export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work"> {
+  readonly block: Block;
+  /** Rows of A as they are; its rows without the other triangle; lines along those of A, or across them. */
+  readonly form: "as stored" | "rows" | "along" | "across";
+}
+
+type Reserve = (bytes: number) => Reserved;
+
+/**
+ * The rows of a triangle in the natural order; `work` is how many numbers more there is to be room for. Where they are lines
+ * of A nothing is counted beforehand and there is room for all of A: what is never touched takes no memory.
+ */
+export function storeRows(reserve: Reserve, triangle: Stored, work: number): Storage {
+  const { A, n, upper, unit, byRows } = triangle;
+  if (!byRows) return storeCounted(reserve, triangle, true, undefined, work);
+  const entries = A.values.length;
+  const width = A.values.BYTES_PER_ELEMENT;
+  const ascending = ascends(A);
+  const sizes = [4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
+  const block = new Block(reserve, sizes);
+  const pointers = block.integers(n + 1);
+  const bounds = block.integers(ascending ? n : 0);
+  const diagonal = unit ? undefined : block.reals(A.values, n);
+  const shared = { block, diagonal, order: undefined, work: block.reals(A.values, work) };
+  const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
+  const found = ascending ? bound(triangle, bounds, diagonal) : -1;
+  if (found < 0) {
+    const rows = { ...storage, form: "rows" as const, begins: pointers, ends: pointers.subarray(1) };
+    return complete(triangle, rows, copyRows(triangle, rows));
+  }
+  pointers.set(A.pointers);
+  storage.indices.set(A.indices);
+  storage.values.set(A.values);
+  const [begins, ends] = upper ? [bounds, pointers.subarray(1)] : [pointers, bounds];
+  return complete(triangle, { ...storage, form: "as stored", begins, ends }, found);
+}
+
+/** The rows or columns of a triangle in an order by levels, where unknown i comes at place[i]. */
+export function storeByLevels(reserve: Reserve, triangle: Stored, columns: boolean, place: Int32Array): Storage {
+  return storeCounted(reserve, triangle, columns === triangle.byRows, place, 0);
+}
+
+function storeCounted(reserve: Reserve, triangle: Stored, across: boolean, place: Int32Array | undefined, work: number): Storage {
+  const { A, n, unit } = triangle;
+  const { entries, ofLine } = count(triangle, across);
+  const width = A.values.BYTES_PER_ELEMENT;
+  const sizes = [4 * (n + 1), unit ? 0 : width * n, place ? 4 * n : 0, width * work, 4 * entries, width * entries];
+  const block = new Block(reserve, sizes);
+  const begins = block.integers(n + 1);
+  begins[0] = 0;
+  for (let l = 0; l < n; l++) begins[(place ? (place[l] as number) : l) + 1] = ofLine[l] as number;
+  for (let k = 0; k < n; k++) begins[k + 1] = (begins[k + 1] as number) + (begins[k] as number);
+  const diagonal = unit ? undefined : block.reals(A.values, n);
+  const order = place && block.integers(n);
+  if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
+  const shared = { block, begins, ends: begins.subarray(1), diagonal, order, work: block.reals(A.values, work) };
+  const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
+  return complete(triangle, { ...storage, form: across ? "across" : "along" }, fill(triangle, across, place, storage));
+}
+
+// Not without a whole diagonal.
+function complete(triangle: Stored, storage: Storage, found: number): Storage {
+  if (triangle.unit || found === triangle.n) return storage;
+  storage.block.reserved.free();
+  checkDiagonal("sptrsv", triangle);
+  return storage;
+}
+
+/** New values of the same pattern; indices are written once more as they are. */
+export function refill(triangle: Stored, storage: Storage): void {
+  const { form, begins, ends, values, diagonal, order } = storage;
+  const { A, n, upper } = triangle;
+  if (form === "as stored") {
+    values.set(A.values);
+    for (let i = 0; diagonal && i < n; i++) diagonal[i] = A.values[upper ? (begins[i] as number) - 1 : (ends[i] as number)] as number;
+  } else if (form === "rows") {
+    copyRows(triangle, storage);
+  } else {
+    const place = order?.slice();
+    if (place && order) for (let k = 0; k < n; k++) place[order[k] as number] = k;
+    fill(triangle, form === "across", place, storage);
+  }
+}
+
+const ALIGNMENT = 64;
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+/** Reserved memory, cut into arrays one after another. */
+export class Block {
+  readonly reserved: Reserved;
+  readonly bytes: number;
+  private next: number;
+
+  constructor(reserve: Reserve, sizes: readonly number[]) {
+    this.bytes = sizes.reduce((sum, size) => sum + aligned(size), 0);
+    this.reserved = reserve(this.bytes);
+    this.next = this.reserved.offset;
+  }
+
+  integers(length: number): Int32Array {
+    return new Int32Array(this.reserved.buffer, this.cut(4 * length), length);
+  }
+
+  reals(like: Real, length: number): Real {
+    const at = this.cut(like.BYTES_PER_ELEMENT * length);
+    return like.BYTES_PER_ELEMENT === 8
+      ? new Float64Array(this.reserved.buffer, at, length)
+      : new Float32Array(this.reserved.buffer, at, length);
+  }
+
+  private cut(bytes: number): number {
+    const at = this.next;
+    this.next += aligned(bytes);
+    return at;
+  }
+}
