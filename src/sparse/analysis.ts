@@ -2,6 +2,7 @@ import { newIntegers } from "../dense/vectors.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
+import type { RunFinder } from "./tasks.ts";
 
 // The set-up phase: what a schedule needs to know of a triangle before it can solve. T is A, or its transpose, without the
 // entries of the other triangle. Its entries are stored in lines: those of A, which are rows of T or columns of T.
@@ -131,25 +132,49 @@ export interface Entries {
   readonly diagonal: Real | undefined;
 }
 
+// Rows at a time: they are read twice, and some hundred kilobytes stay in a cache meanwhile.
+const ROWS = 2048;
+
 /**
- * Rows that ascend and hold nothing of the other triangle can be copied as they are: it is enough to know where the diagonal
- * is, at one end of them. Writes that end and the diagonal, and returns how many unknowns have one that is not zero; -1 if
- * there are entries of the other triangle.
+ * Rows that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,
+ * at one end of them. `bounds` gets that end. Returns how many unknowns have a diagonal entry that is not zero; -1 if there
+ * are entries of the other triangle. The runs of rows are found on the way.
  */
-export function bound({ A, n, upper }: Stored, bounds: Int32Array, diagonal: Real | undefined): number {
+export function copyAsStored(triangle: Stored, { indices, values, diagonal }: Entries, bounds: Int32Array, runs: RunFinder): number {
+  const { A, n, upper } = triangle;
+  let found = 0;
+  for (let from = 0; from < n; from += ROWS) {
+    const to = Math.min(from + ROWS, n);
+    const start = A.pointers[upper ? n - to : from] as number;
+    const end = A.pointers[upper ? n - from : to] as number;
+    indices.set(A.indices.subarray(start, end), start);
+    values.set(A.values.subarray(start, end), start);
+    const more = bound(triangle, from, to, bounds, diagonal, runs);
+    if (more < 0) return -1;
+    found += more;
+  }
+  return found;
+}
+
+// The rows from..to of the order of substitution.
+function bound({ A, n, upper }: Stored, from: number, to: number, bounds: Int32Array, diagonal: Real | undefined, runs: RunFinder): number {
   const { pointers, indices, values } = A;
   let found = 0;
-  for (let i = 0; i < n; i++) {
+  for (let k = from; k < to; k++) {
+    const i = upper ? n - 1 - k : k;
     const first = pointers[i] as number;
     const end = pointers[i + 1] as number;
-    const p = upper ? first : end - 1;
-    const j = first < end ? (indices[p] as number) : i;
-    if (upper ? j < i : j > i) return -1;
-    const there = first < end && j === i;
-    bounds[i] = upper ? (there ? first + 1 : first) : there ? end - 1 : end;
-    if (!there || !diagonal) continue;
-    diagonal[i] = values[p] as number;
-    if (diagonal[i] !== 0) found++;
+    const step = upper ? 1 : -1; // from the diagonal into the row
+    let p = upper ? first : end - 1;
+    if (first < end && (upper ? (indices[p] as number) < i : (indices[p] as number) > i)) return -1;
+    if (first < end && indices[p] === i) {
+      const number = values[p] as number;
+      if (diagonal) diagonal[i] = number;
+      if (number !== 0) found++;
+      p += step;
+    }
+    bounds[i] = upper ? p : p + 1;
+    runs.add(k, p >= first && p < end && indices[p] === i + step);
   }
   return found;
 }

@@ -4,7 +4,7 @@ import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
 import { Block, refill, type Storage, storeByLevels, storeRows } from "./storage.ts";
-import { equalRuns, graphOf, naturalRuns, phasesOf, ROWS_OF_A_BARRIER } from "./tasks.ts";
+import { equalRuns, graphOf, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
 /** A system ready to be solved, and what is needed to give it new values. */
@@ -37,10 +37,11 @@ export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle:
   const { schedule } = early;
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
   if (!exact && (schedule === "levc" || schedule === "slfc")) return planByLevels(setup, early, true);
-  const storage = storeRows(setup.reserve, triangle, kernels.workers === 0 ? triangle.n : 0);
+  const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
+  const { storage, runs } = storeRows(setup.reserve, triangle, kernels.workers === 0 ? triangle.n : 0, most);
   let plan: Plan | Choice;
   try {
-    plan = planByRuns(setup, early, storage);
+    plan = planByRuns(setup, early, storage, runs);
     if ("system" in plan) return plan;
   } catch (error) {
     storage.block.reserved.free();
@@ -59,17 +60,13 @@ interface Setup {
 
 // Rows in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If
 // not, what to do by levels.
-function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage): Plan | Choice {
+function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Runs): Plan | Choice {
   const { workers, triangle } = setup;
   const { n, upper } = triangle;
-  const lines = { ...storage, n, upper };
+  const { starts, lookup } = runs;
   if (early.schedule === "serial") return made(setup, storage, early, { count: 1 });
-  if (early.schedule === "gsf") {
-    const { starts, lookup } = naturalRuns(lines, MOST_IN_A_LINE);
-    return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
-  }
-  const { starts, lookup } = naturalRuns(lines, MOST_IN_A_RUN);
-  const graph = graphOf(lines, { starts, lookup }, false);
+  if (early.schedule === "gsf") return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
+  const graph = graphOf({ ...storage, n, upper }, runs, false);
   const choice = chooseRuns(early, starts.length - 1, graph.levels, workers);
   if (choice) {
     const { sequence, ilev, counts, targets, list } = graph;

@@ -1,7 +1,8 @@
 import type { Reserved, SparseTriangle } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
-import { bound, checkDiagonal, copyRows, count, type Entries, fill, type Stored } from "./analysis.ts";
+import { checkDiagonal, copyAsStored, copyRows, count, type Entries, fill, type Stored } from "./analysis.ts";
 import { ascends } from "./formats.ts";
+import { findRuns, RunFinder, type Runs } from "./tasks.ts";
 
 // Where the entries of a plan are: in memory of the engine, with the diagonal apart.
 
@@ -15,32 +16,40 @@ export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work">
 type Reserve = (bytes: number) => Reserved;
 
 /**
- * The rows of a triangle in the natural order; `work` is how many numbers more there is to be room for. Where they are lines
- * of A nothing is counted beforehand and there is room for all of A: what is never touched takes no memory.
+ * The rows of a triangle in the natural order, and their runs; `work` is how many numbers more there is to be room for. Where
+ * they are lines of A nothing is counted beforehand and there is room for all of A: what is never touched takes no memory.
  */
-export function storeRows(reserve: Reserve, triangle: Stored, work: number): Storage {
-  const { A, n, upper, unit, byRows } = triangle;
-  if (!byRows) return storeCounted(reserve, triangle, true, undefined, work);
+export function storeRows(reserve: Reserve, triangle: Stored, work: number, most: number): { storage: Storage; runs: Runs } {
+  const { A, n, upper, byRows } = triangle;
+  const finder = new RunFinder(most);
+  const [storage, bounds] = byRows ? cutRows(reserve, triangle, work) : [storeCounted(reserve, triangle, true, undefined, work)];
+  if (bounds) {
+    const found = copyAsStored(triangle, storage, bounds, finder);
+    if (found >= 0) {
+      storage.begins.set(A.pointers);
+      const [begins, ends] = upper ? [bounds, storage.ends] : [storage.begins, bounds];
+      return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs(n) };
+    }
+  }
+  if (byRows) complete(triangle, storage, copyRows(triangle, storage));
+  const again = new RunFinder(most);
+  findRuns({ ...storage, n, upper }, again);
+  return { storage, runs: again.runs(n) };
+}
+
+// With room for where the rows of the triangle end within those of A, if they ascend.
+function cutRows(reserve: Reserve, { A, n, unit }: Stored, work: number): [Storage, Int32Array | undefined] {
   const entries = A.values.length;
   const width = A.values.BYTES_PER_ELEMENT;
   const ascending = ascends(A);
   const sizes = [4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
   const block = new Block(reserve, sizes);
-  const pointers = block.integers(n + 1);
-  const bounds = block.integers(ascending ? n : 0);
+  const begins = block.integers(n + 1);
+  const bounds = ascending ? block.integers(n) : undefined;
   const diagonal = unit ? undefined : block.reals(A.values, n);
-  const shared = { block, diagonal, order: undefined, work: block.reals(A.values, work) };
-  const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
-  const found = ascending ? bound(triangle, bounds, diagonal) : -1;
-  if (found < 0) {
-    const rows = { ...storage, form: "rows" as const, begins: pointers, ends: pointers.subarray(1) };
-    return complete(triangle, rows, copyRows(triangle, rows));
-  }
-  pointers.set(A.pointers);
-  storage.indices.set(A.indices);
-  storage.values.set(A.values);
-  const [begins, ends] = upper ? [bounds, pointers.subarray(1)] : [pointers, bounds];
-  return complete(triangle, { ...storage, form: "as stored", begins, ends }, found);
+  const shared = { block, form: "rows" as const, begins, ends: begins.subarray(1), diagonal, order: undefined };
+  const numbers = block.reals(A.values, work);
+  return [{ ...shared, work: numbers, indices: block.integers(entries), values: block.reals(A.values, entries) }, bounds];
 }
 
 /** The rows or columns of a triangle in an order by levels, where unknown i comes at place[i]. */

@@ -30,9 +30,6 @@ export function phasesOf(ilev: Int32Array, least: number): Int32Array {
 /** The lines of a system, without what depends on its schedule. */
 export type Lines = Pick<SparseTriangle, "n" | "upper" | "begins" | "ends" | "indices" | "order">;
 
-// The line that comes k-th, or the place of an unknown among them.
-const lineOf = ({ n, upper, order }: Lines, k: number): number => (upper && !order ? n - 1 - k : k);
-
 /** Runs of lines: where each begins, and the end; and the run of every 32nd line. */
 export interface Runs {
   readonly starts: Int32Array;
@@ -43,24 +40,37 @@ export interface Runs {
 const LEAST_RUN = 2 ** LOOKUP;
 
 /**
- * Runs in the natural order. A run ends where the next row does not need the one before it, at the end of a grid line say,
- * so that who takes the next run need not wait for all of this one; and when it has so many rows. Of each row only the first
- * and the last entry is looked at, where a sorted row has the one before it.
+ * Runs of rows in the natural order. A run ends where the next row does not need the one before it, at the end of a grid
+ * line say, so that who takes the next run need not wait for all of this one; and when it has `most` rows.
  */
-export function naturalRuns(lines: Lines, most: number): Runs {
-  const { n, upper, begins, ends, indices } = lines;
-  const starts = [0];
-  for (let k = LEAST_RUN, start = 0; k < n; k++) {
+export class RunFinder {
+  private readonly begins: number[] = [0];
+  private start = 0;
+
+  constructor(readonly most: number) {}
+
+  /** Row k comes next, and needs the one before it or not. */
+  add(k: number, chained: boolean): void {
+    const length = k - this.start;
+    if (length < LEAST_RUN || (chained && length < this.most)) return;
+    this.begins.push(k);
+    this.start = k;
+  }
+
+  runs(n: number): Runs {
+    return runsAt(this.begins, n);
+  }
+}
+
+/** The same of rows that are there already. Of each only the first and the last entry is looked at: there a sorted row has the one before it. */
+export function findRuns({ n, upper, begins, ends, indices }: Lines, finder: RunFinder): void {
+  for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
     const before = upper ? line + 1 : line - 1;
     const first = begins[line] as number;
     const end = ends[line] as number;
-    if (k - start < most && first < end && (indices[end - 1] === before || indices[first] === before)) continue;
-    starts.push(k);
-    start = k;
-    k += LEAST_RUN - 1;
+    finder.add(k, first < end && (indices[end - 1] === before || indices[first] === before));
   }
-  return runsAt(starts, n);
 }
 
 /** Runs of so many lines each. */
@@ -121,40 +131,43 @@ interface Adjacency {
 }
 
 // The other runs that the entries of each run lead to, each once.
-function neighbours(lines: Lines, { starts: begins, lookup }: Runs): Adjacency {
-  const { indices } = lines;
-  const count = begins.length - 1;
+function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts: runs, lookup }: Runs): Adjacency {
+  const count = runs.length - 1;
+  const reversed = upper && !order; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
   const seen = newIntegers("sptrsv", count).fill(-1);
   const starts = newIntegers("sptrsv", count + 1);
   let near = newIntegers("sptrsv", 4 * count + 16);
   let found = 0;
   for (let run = 0; run < count; run++) {
-    const last = begins[run + 1] as number;
-    let from = begins[run] as number; // of lines that were seen: the own ones at first
+    const last = runs[run + 1] as number;
+    let from = runs[run] as number; // of places that were seen: the own ones at first
     let to = last;
     for (let k = from; k < last; k++) {
-      const line = lineOf(lines, k);
-      const end = lines.ends[line] as number;
-      for (let p = lines.begins[line] as number; p < end; p++) {
-        const place = lineOf(lines, indices[p] as number);
+      const line = reversed ? n - 1 - k : k;
+      const end = ends[line] as number;
+      for (let p = begins[line] as number; p < end; p++) {
+        const index = indices[p] as number;
+        const place = reversed ? n - 1 - index : index;
         if (place >= from && place < to) continue;
         let other = lookup[place >> LOOKUP] as number;
-        while ((begins[other + 1] as number) <= place) other++;
-        from = begins[other] as number;
-        to = begins[other + 1] as number;
+        while ((runs[other + 1] as number) <= place) other++;
+        from = runs[other] as number;
+        to = runs[other + 1] as number;
         if (seen[other] === run || other === run) continue;
         seen[other] = run;
-        if (found === near.length) {
-          const more = newIntegers("sptrsv", 2 * found);
-          more.set(near);
-          near = more;
-        }
+        if (found === near.length) near = grown(near);
         near[found++] = other;
       }
     }
     starts[run + 1] = found;
   }
   return { starts, near: near.slice(0, found) };
+}
+
+function grown(array: Int32Array): Int32Array {
+  const more = newIntegers("sptrsv", 2 * array.length);
+  more.set(array);
+  return more;
 }
 
 function transposed(starts: Int32Array, near: Int32Array, count: number): Adjacency {
