@@ -26,6 +26,7 @@ export { expansionAccumulate } from "./exact/expansion.ts";
 export { Superaccumulator } from "./exact/superaccumulator.ts";
 export { twoProd, twoSum } from "./exact/transforms.ts";
 export { Random } from "./problems/random.ts";
+export { dependencyCounts, kahn, type Levels, levels } from "./sparse/levels.ts";
 export type { Reduction } from "./types.ts";
 
 /** The synchronous engines by name; undefined where this machine cannot run one. */

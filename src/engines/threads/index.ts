@@ -65,6 +65,11 @@ export class ThreadKernels implements Backend {
     return this.pool.run(jobs.sptrsvBytes(system), (space, job) => jobs.sptrsv(space, job, system, b, x));
   }
 
+  /** Levels by Kahn's algorithm, in any order within one. */
+  kahn(begins: Int32Array, indices: Int32Array, counts: Int32Array): Promise<{ ilev: Int32Array; jlev: Int32Array }> {
+    return this.pool.run(jobs.kahnBytes(begins, indices), (space, job) => jobs.kahn(space, job, begins, indices, counts));
+  }
+
   /** A vector in the memory of the pool. */
   allocate<V extends Real>(like: V, length: number): { array: V; free(): void } {
     const { arena } = this.pool;

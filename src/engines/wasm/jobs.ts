@@ -368,6 +368,39 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
   x.set(arena.heap(b).subarray(index, index + x.length));
 }
 
+export function kahnBytes(begins: Int32Array, indices: Int32Array): number {
+  return 4 * aligned(4 * begins.length) + aligned(4 * indices.length);
+}
+
+/** Levels by Kahn's algorithm, from the columns of a triangle and how many rows each unknown waits for. */
+export function* kahn(
+  space: Space,
+  job: Job,
+  begins: Int32Array,
+  indices: Int32Array,
+  counts: Int32Array,
+): Generator<void, { ilev: Int32Array; jlev: Int32Array }, void> {
+  const n = counts.length;
+  const { words } = space.arena;
+  const copied = (array: Int32Array): number => {
+    const at = space.reserve(array.byteLength);
+    words.set(array, at / 4);
+    return at;
+  };
+  job.start(layout.KAHN, new Float64Array()).set(layout.JOB_M, n);
+  job.set(layout.JOB_BEGINS, copied(begins)).set(layout.JOB_INDICES, copied(indices)).set(layout.JOB_COUNTS, copied(counts));
+  const order = space.reserve(4 * n);
+  const starts = space.reserve(4 * n);
+  job.set(layout.JOB_ORDER, order).set(layout.JOB_PHASES, starts);
+  yield;
+  const levels = job.get(layout.JOB_TASK_COUNT);
+  const found = new Int32Array(space.arena.buffer);
+  return {
+    ilev: Int32Array.from([...found.subarray(starts / 4, starts / 4 + levels), n]),
+    jlev: found.slice(order / 4, order / 4 + n),
+  };
+}
+
 // ---------------------------------------------------------------- reductions, by a pool
 
 const STAGES = { filter: layout.FILTER, ladder: layout.LADDER, exact: layout.EXACT } as const;

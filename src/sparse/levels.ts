@@ -1,0 +1,48 @@
+import { newIntegers, newVector } from "../dense/vectors.ts";
+import type { ThreadKernels } from "../engines/threads/index.ts";
+import type { Real, Sparse } from "../types.ts";
+import { count, fill, levelsOf, placesOf, type Stored } from "./analysis.ts";
+import { toCsc, toCsr } from "./formats.ts";
+
+// The set-up phases of the sparse paper, each by itself: for study and for its tables. Plans find what they need on the way.
+
+/** The unknowns by levels: those of level m are jlev[ilev[m]] to jlev[ilev[m + 1] - 1], ascending. */
+export interface Levels {
+  readonly ilev: Int32Array;
+  readonly jlev: Int32Array;
+}
+
+/** The levels of a triangle of A by the paper's loop over rows, or the one over columns. */
+export function levels(A: Sparse<Real>, uplo: "lower" | "upper", by: "rows" | "columns"): Levels {
+  const triangle = stored(by === "rows" ? toCsr(A) : toCsc(A), uplo);
+  const lev = newIntegers("levels", triangle.n);
+  const ilev = placesOf(lev, levelsOf(triangle, lev));
+  const jlev = newIntegers("levels", triangle.n);
+  for (let i = 0; i < lev.length; i++) jlev[lev[i] as number] = i;
+  return { ilev, jlev };
+}
+
+/** How many unknowns each unknown waits for. */
+export function dependencyCounts(A: Sparse<Real>, uplo: "lower" | "upper"): Int32Array {
+  const triangle = stored(A, uplo);
+  return count(triangle, !triangle.byRows).ofLine;
+}
+
+/** The levels by Kahn's algorithm on a pool of threads, from dependency counts and the transposed pattern. */
+export async function kahn(engine: Pick<ThreadKernels, "kahn">, A: Sparse<Real>, uplo: "lower" | "upper"): Promise<Levels> {
+  const triangle = stored(A, uplo);
+  const { n, byRows } = triangle;
+  const { entries, ofLine } = count(triangle, byRows); // of columns
+  const begins = newIntegers("kahn", n + 1);
+  for (let j = 0; j < n; j++) begins[j + 1] = (begins[j] as number) + (ofLine[j] as number);
+  const indices = newIntegers("kahn", entries);
+  const values = newVector("kahn", A.values, entries);
+  fill(triangle, byRows, undefined, { begins, ends: begins.subarray(1), indices, values, diagonal: undefined });
+  const { ilev, jlev } = await engine.kahn(begins, indices, dependencyCounts(A, uplo));
+  for (let m = 0; m + 1 < ilev.length; m++) jlev.subarray(ilev[m], ilev[m + 1]).sort();
+  return { ilev, jlev };
+}
+
+function stored(A: Sparse<Real>, uplo: "lower" | "upper"): Stored {
+  return { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
+}
