@@ -11,8 +11,9 @@ import { EXACT_STAGES, type ExactStage, type Kernels } from "./engines/kernels.t
 import { reference } from "./engines/reference.ts";
 import { part } from "./engines/wasm/arena.ts";
 import { load } from "./engines/wasm/load.ts";
-import { dense, type Line } from "./exact/dense.ts";
+import { type AddProducts, dense, type Line } from "./exact/dense.ts";
 import { enclosure } from "./exact/enclosure.ts";
+import { sparse } from "./exact/sparse.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import type { Real, Reduction, Rounding } from "./types.ts";
 
@@ -81,6 +82,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     engine.accumulateBy(stage, op, x, y, into);
     return 0;
   };
+  const addProducts: AddProducts = (x, y, into) => void accumulate("dot", contiguous(x), contiguous(y), into);
   return {
     name: `${engine.name}, ${stage}`,
     enclose: () => enclosure.fill(Number.NaN),
@@ -89,8 +91,8 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
     workers: engine.workers,
     reserve: (routine, bytes) => engine.reserve(routine, bytes),
-    sptrsv: (system, b, x) => engine.sptrsv(system, b, x),
-    ...dense((x, y, into) => accumulate("dot", contiguous(x), contiguous(y), into)),
+    sptrsv: sparse(addProducts),
+    ...dense(addProducts),
   };
 }
 
