@@ -78,6 +78,8 @@ export interface Tasks {
   readonly sequence?: Int32Array | undefined;
   /** Where the phases of levr and levc begin among those, or among the lines, and the end: ~start of one that a single worker does alone. */
   readonly phases?: Int32Array | undefined;
+  /** How many runs a worker takes at a time (slfr, slfc). */
+  readonly together?: number | undefined;
   /** How many runs each run waits for (slfr, slfc); which runs wait for run t: list[targets[t]] to list[targets[t + 1] - 1]. */
   readonly counts?: Int32Array | undefined;
   readonly targets?: Int32Array | undefined;

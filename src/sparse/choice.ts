@@ -13,24 +13,30 @@ export type EarlyChoice = Choice | { readonly schedule?: undefined; readonly rea
 
 // Solves after which the analysis of a parallel schedule has paid.
 const SOLVES = 4;
+// Unknowns and entries from which on it pays to wake a second thread (50 microseconds of work).
+const LEAST_WORK = 2 ** 15;
 
 /** What can be said before the analysis. */
-export function chooseEarly({ schedule = "auto", expectedSolves }: SparseOptions, workers: number): EarlyChoice {
+export function chooseEarly({ schedule = "auto", expectedSolves }: SparseOptions, workers: number, work: number): EarlyChoice {
   if (workers === 0) return { schedule: "serial", reason: "on the calling thread all schedules run serially" };
   if (schedule !== "auto") return { schedule, reason: "asked for" };
   if (workers === 1) return { schedule: "serial", reason: "one thread" };
+  if (work < LEAST_WORK) return { schedule: "serial", reason: `${work} unknowns and entries are too few to share` };
   if (expectedSolves !== undefined && expectedSolves < SOLVES)
     return { schedule: "serial", reason: `${expectedSolves} expected solves do not pay for an analysis, ${SOLVES} would` };
   return { reason: "" };
 }
 
-// Tasks of a level for each worker on the average, from which on it is worth sharing: runs of rows, or single rows, which
-// should make up for the barrier behind the level.
+// Tasks of a level for each worker on the average, from which on it is worth sharing: runs of rows, or single rows.
 const RUNS_PER_WORKER = 2;
-const ROWS_PER_WORKER = 64;
+const ROWS_PER_WORKER = 32;
 
-/** Runs of rows, if the analysis found enough of them that do not wait for each other. */
-export function chooseRuns({ schedule = "levr", reason }: EarlyChoice, runs: number, levels: number, workers: number): Choice | undefined {
+/**
+ * Runs of rows, if the analysis found enough of them that do not wait for each other. By counters: on a quiet machine
+ * barriers are about as fast (128^3 grid, 2 threads: 22 ms either way), but where other programs want a core too, counters
+ * lose little and barriers a factor of ten.
+ */
+export function chooseRuns({ schedule = "slfr", reason }: EarlyChoice, runs: number, levels: number, workers: number): Choice | undefined {
   if (runs < RUNS_PER_WORKER * workers * levels) return undefined;
   return { schedule, reason: reason || `${runs} runs of rows in ${levels} levels, enough for ${workers} threads` };
 }
@@ -43,5 +49,5 @@ export function chooseLevels({ schedule, reason }: EarlyChoice, n: number, level
   const found = `${count} levels of ${perLevel.toFixed(perLevel < 10 ? 1 : 0)} unknowns on the average`;
   return perLevel < ROWS_PER_WORKER * workers
     ? { schedule: "serial", reason: `${found}, too few for ${workers} threads` }
-    : { schedule: "levr", reason: `${found}, enough for ${workers} threads` };
+    : { schedule: "slfr", reason: `${found}, enough for ${workers} threads` };
 }

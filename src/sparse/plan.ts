@@ -25,6 +25,8 @@ export interface Plan {
 // Rows in a run: in gsf as many as follow each other, else few enough that long chains still make many runs.
 const MOST_IN_A_LINE = 1024;
 const MOST_IN_A_RUN = 128;
+// Runs that a worker takes at a time: neighbours, whose unknowns are next to each other.
+const MOST_TOGETHER = 8;
 // Lines in a run by levels: so many that handing one out costs little (some 30 ns, and as much for each run that waits for
 // it), yet few enough that every level keeps all workers busy.
 const MOST_LINES = 256;
@@ -33,7 +35,7 @@ const LEAST_LINES = 32;
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. */
 export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle: Stored, exact: boolean, options: SparseOptions): Plan {
   const setup = { workers: kernels.workers, triangle, exact, reserve: (bytes: number) => kernels.reserve("sptrsv", bytes) };
-  const early = chooseEarly(options, kernels.workers);
+  const early = chooseEarly(options, kernels.workers, triangle.n + triangle.A.values.length);
   const { schedule } = early;
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
   if (!exact && (schedule === "levc" || schedule === "slfc")) return planByLevels(setup, early, true);
@@ -71,7 +73,10 @@ function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Ru
   if (choice) {
     const { sequence, ilev, counts, targets, list } = graph;
     const phases = phasesOf(ilev, 2);
-    const tasks = isLevels(choice.schedule) ? { count: phases.length - 1, phases } : { count: counts.length, counts, targets, list };
+    const together = Math.max(1, Math.min(MOST_TOGETHER, Math.floor(counts.length / graph.levels / (2 * workers))));
+    const tasks = isLevels(choice.schedule)
+      ? { count: phases.length - 1, phases }
+      : { count: counts.length, together, counts, targets, list };
     return made(setup, storage, choice, { ...tasks, runs: starts, sequence });
   }
   const other = chooseLevels(early, n, () => countLevels(triangle), workers);
@@ -119,7 +124,7 @@ function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule,
 }
 
 // The arrays of tasks in memory of the engine.
-function placed(reserve: (bytes: number) => Reserved, { count, ...arrays }: Tasks): { tasks: Tasks; block: Block } {
+function placed(reserve: (bytes: number) => Reserved, { count, together, ...arrays }: Tasks): { tasks: Tasks; block: Block } {
   const all = Object.entries(arrays as Record<string, Int32Array | undefined>);
   const block = new Block(
     reserve,
@@ -130,7 +135,7 @@ function placed(reserve: (bytes: number) => Reserved, { count, ...arrays }: Task
     if (copy && array) copy.set(array);
     return [name, copy];
   });
-  return { tasks: { count, ...Object.fromEntries(copies) }, block };
+  return { tasks: { count, together, ...Object.fromEntries(copies) }, block };
 }
 
 /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */

@@ -358,7 +358,8 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_TASK_COUNT, tasks.count)
     .set(layout.JOB_RUNS, address(tasks.runs))
     .set(layout.JOB_SEQUENCE, address(tasks.sequence))
-    .set(layout.JOB_PHASES, address(tasks.phases));
+    .set(layout.JOB_PHASES, address(tasks.phases))
+    .set(layout.JOB_BLOCK_SIZE, tasks.together ?? 1);
   job
     .set(layout.JOB_COUNTS, counts)
     .set(layout.JOB_TARGETS, address(tasks.targets))

@@ -5,7 +5,7 @@
 // A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
 // depends on all workers running at once, and who waits for long goes to sleep.
 import { put } from "./certificate";
-import { JOB_BEGINS, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
+import { JOB_BEGINS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
 import { integer, lineOf, rows } from "./sparseRows";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "./team";
 
@@ -50,20 +50,22 @@ function levels<T>(job: usize, worker: i32, columns: bool): void {
   }
 }
 
-// SLFR and SLFC: tasks in the order of levels. Each has a counter of the tasks that it waits for; a task that is done lowers
-// the counters of those that wait for it.
+// SLFR and SLFC: tasks in the order of levels, a few at a time that are next to each other. Each has a counter of the tasks
+// that it waits for; a task that is done lowers the counters of those that wait for it.
 function byCounters<T>(job: usize, columns: bool): void {
   const counts = addressAt(job, JOB_COUNTS), targets = addressAt(job, JOB_TARGETS), list = addressAt(job, JOB_LIST);
-  const sequence = addressAt(job, JOB_SEQUENCE), runs = addressAt(job, JOB_RUNS);
+  const sequence = addressAt(job, JOB_SEQUENCE), runs = addressAt(job, JOB_RUNS), count = i32At(job, JOB_TASK_COUNT), size = i32At(job, JOB_BLOCK_SIZE);
   while (true) {
-    const next = take(job, 1);
-    if (next >= i32At(job, JOB_TASK_COUNT)) break;
-    const task = sequence != 0 ? integer(sequence, next) : next;
-    waitForLess(job, counts + (<usize>task << 2), 1);
-    lines<T>(job, integer(runs, task), integer(runs, task + 1), columns);
-    for (let p = integer(targets, task); p < integer(targets, task + 1); ++p) {
-      const counter = counts + (<usize>integer(list, p) << 2);
-      if (atomic.sub<i32>(counter, 1) == 1) wake(job, counter);
+    const first = take(job, size);
+    if (first >= count) break;
+    for (let next = first; next < min(first + size, count); ++next) {
+      const task = sequence != 0 ? integer(sequence, next) : next;
+      waitForLess(job, counts + (<usize>task << 2), 1);
+      lines<T>(job, integer(runs, task), integer(runs, task + 1), columns);
+      for (let p = integer(targets, task); p < integer(targets, task + 1); ++p) {
+        const counter = counts + (<usize>integer(list, p) << 2);
+        if (atomic.sub<i32>(counter, 1) == 1) wake(job, counter);
+      }
     }
   }
 }
@@ -130,16 +132,22 @@ function subtractColumns<T>(job: usize, from: i32, to: i32): void {
     }
   }
 }
+// The old value comes from cmpxchg after the first try, and not from a load in the loop: of a load whose value is used both
+// as bits and as a number the optimiser makes two, and an update that comes between them is lost.
 function subtract64(p: usize, v: f64): void {
+  let old = atomic.load<i64>(p);
   while (true) {
-    const old = atomic.load<i64>(p);
-    if (atomic.cmpxchg<i64>(p, old, reinterpret<i64>(reinterpret<f64>(old) - v)) == old) return;
+    const seen = atomic.cmpxchg<i64>(p, old, reinterpret<i64>(reinterpret<f64>(old) - v));
+    if (seen == old) return;
+    old = seen;
   }
 }
 function subtract32(p: usize, v: f32): void {
+  let old = atomic.load<i32>(p);
   while (true) {
-    const old = atomic.load<i32>(p);
-    if (atomic.cmpxchg<i32>(p, old, reinterpret<i32>(reinterpret<f32>(old) - v)) == old) return;
+    const seen = atomic.cmpxchg<i32>(p, old, reinterpret<i32>(reinterpret<f32>(old) - v));
+    if (seen == old) return;
+    old = seen;
   }
 }
 

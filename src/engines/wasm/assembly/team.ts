@@ -5,9 +5,12 @@ import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_SLEEPERS, JOB_WORKERS } from "./l
 @inline export function addressAt(job: usize, field: usize): usize { return load<usize>(job + field); }
 
 // Tries before a waiting worker goes to sleep: to wake up takes longer than most waits. With more workers than cores it is
-// sleep that lets the others on; the host knows.
-let spins: i32 = 1000;
-export function setSpins(count: i32): void { spins = count; }
+// sleep that lets the others on; the host knows. Where other programs want the cores too nobody does: a wait that ended in
+// sleep makes the next ones less patient, one that did not makes them more so.
+let spins: i32 = 1000, patience: i32 = 1000;
+export function setSpins(count: i32): void { spins = count; patience = count; }
+function slept(): void { patience = max(patience >> 1, spins >> 4); }
+function spun(): void { patience = min(patience << 1, spins); }
 
 // Sleep while the counter has this value. The host's Atomics.wait and not memory.atomic.wait32: in the baseline code of
 // Node 20 that instruction overwrites a register in which the enclosing expression keeps a value (n in
@@ -21,10 +24,13 @@ export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job +
 
 // Wait until the counter is no longer `old`; its value then.
 export function waitWhile(counter: usize, old: i32): i32 {
-  for (let i = 0; i < spins; ++i) {
+  for (let i = 0; i < patience; ++i) {
     const now = atomic.load<i32>(counter);
-    if (now != old) return now;
+    if (now == old) continue;
+    spun();
+    return now;
   }
+  slept();
   while (true) {
     const now = atomic.load<i32>(counter);
     if (now != old) return now;
@@ -55,10 +61,13 @@ export function waitForLess(job: usize, counter: usize, value: i32): i32 { retur
 export function waitForMore(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, value + 1, i32.MAX_VALUE); }
 function waitFor(job: usize, counter: usize, least: i32, most: i32): i32 {
   let now = 0;
-  for (let i = 0; i < spins; ++i) {
+  for (let i = 0; i < patience; ++i) {
     now = atomic.load<i32>(counter);
-    if (now >= least && now <= most) return now;
+    if (now < least || now > most) continue;
+    if (i > 0) spun();
+    return now;
   }
+  slept();
   atomic.add<i32>(job + JOB_SLEEPERS, 1);
   while (true) {
     now = atomic.load<i32>(counter);
