@@ -132,13 +132,13 @@ export interface Entries {
   readonly diagonal: Real | undefined;
 }
 
-// Rows at a time: they are read twice, and some hundred kilobytes stay in a cache meanwhile.
+// Lines at a time: they are read twice, and some hundred kilobytes stay in a cache meanwhile.
 const ROWS = 2048;
 
 /**
- * Rows that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,
+ * Lines that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,
  * at one end of them. `bounds` gets that end. Returns how many unknowns have a diagonal entry that is not zero; -1 if there
- * are entries of the other triangle. The runs of rows are found on the way.
+ * are entries of the other triangle. The runs of lines are found on the way.
  */
 export function copyAsStored(triangle: Stored, { indices, values, diagonal }: Entries, bounds: Int32Array, runs: RunFinder): number {
   const { A, n, upper } = triangle;
@@ -156,55 +156,59 @@ export function copyAsStored(triangle: Stored, { indices, values, diagonal }: En
   return found;
 }
 
-// The rows from..to of the order of substitution.
-function bound({ A, n, upper }: Stored, from: number, to: number, bounds: Int32Array, diagonal: Real | undefined, runs: RunFinder): number {
+// The lines from..to of the order of substitution. The unknown next to the diagonal is the one before, of a row, or the one
+// after, of a column.
+function bound(triangle: Stored, from: number, to: number, bounds: Int32Array, diagonal: Real | undefined, runs: RunFinder): number {
+  const { A, n, upper, byRows } = triangle;
   const { pointers, indices, values } = A;
+  const before = comesBefore(triangle);
+  const step = before ? -1 : 1; // from the diagonal into the line
   let found = 0;
   for (let k = from; k < to; k++) {
-    const i = upper ? n - 1 - k : k;
-    const first = pointers[i] as number;
-    const end = pointers[i + 1] as number;
-    const step = upper ? 1 : -1; // from the diagonal into the row
-    let p = upper ? first : end - 1;
-    if (first < end && (upper ? (indices[p] as number) < i : (indices[p] as number) > i)) return -1;
-    if (first < end && indices[p] === i) {
+    const l = upper ? n - 1 - k : k;
+    const first = pointers[l] as number;
+    const end = pointers[l + 1] as number;
+    let p = before ? end - 1 : first;
+    if (first < end && (before ? (indices[p] as number) > l : (indices[p] as number) < l)) return -1;
+    if (first < end && indices[p] === l) {
       const number = values[p] as number;
-      if (diagonal) diagonal[i] = number;
+      if (diagonal) diagonal[l] = number;
       if (number !== 0) found++;
       p += step;
     }
-    bounds[i] = upper ? p : p + 1;
-    runs.add(k, p >= first && p < end && indices[p] === i + step);
+    bounds[l] = before ? p + 1 : p;
+    runs.add(byRows ? k : k + 1, p >= first && p < end && indices[p] === l + step);
   }
   return found;
 }
 
 /**
- * Rows of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where
+ * Lines of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where
  * they begin. Returns how many unknowns have a diagonal entry that is not zero.
  */
-export function copyRows(triangle: Stored, { begins, indices, values, diagonal }: Entries): number {
-  const { A, n, upper } = triangle;
+export function copyLines(triangle: Stored, { begins, indices, values, diagonal }: Entries): number {
+  const { A, n } = triangle;
   const { pointers, indices: stored, values: numbers } = A;
+  const before = comesBefore(triangle);
   let found = 0;
   let q = 0;
   begins[0] = 0;
-  for (let i = 0, p = 0; i < n; i++) {
-    const low = upper ? i + 1 : 0;
-    const high = upper ? n : i;
-    const end = pointers[i + 1] as number;
+  for (let l = 0, p = 0; l < n; l++) {
+    const low = before ? 0 : l + 1;
+    const high = before ? l : n;
+    const end = pointers[l + 1] as number;
     for (; p < end; p++) {
-      const j = stored[p] as number;
-      if (j >= low && j < high) {
-        indices[q] = j;
+      const m = stored[p] as number;
+      if (m >= low && m < high) {
+        indices[q] = m;
         values[q] = numbers[p] as number;
         q++;
-      } else if (j === i && diagonal) {
-        diagonal[i] = numbers[p] as number;
-        if (diagonal[i] !== 0) found++;
+      } else if (m === l && diagonal) {
+        diagonal[l] = numbers[p] as number;
+        if (diagonal[l] !== 0) found++;
       }
     }
-    begins[i + 1] = q;
+    begins[l + 1] = q;
   }
   return found;
 }

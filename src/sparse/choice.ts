@@ -32,9 +32,9 @@ const RUNS_PER_WORKER = 2;
 const ROWS_PER_WORKER = 32;
 
 /**
- * Runs of rows, if the analysis found enough of them that do not wait for each other. By counters: on a quiet machine
- * barriers are about as fast (128^3 grid, 2 threads: 22 ms either way), but where other programs want a core too, counters
- * lose little and barriers a factor of ten.
+ * Runs of rows, if the analysis found enough of them that do not wait for each other. By counters: barriers are about as
+ * fast on two quiet cores (128^3 grid: 23 ms either way), and slower on 16 (16.6 ms against 27) or where other programs want a
+ * core too (56 against 48).
  */
 export function chooseRuns({ schedule = "slfr", reason }: EarlyChoice, runs: number, levels: number, workers: number): Choice | undefined {
   if (runs < RUNS_PER_WORKER * workers * levels) return undefined;

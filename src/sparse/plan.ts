@@ -3,7 +3,7 @@ import type { Kernels, Reserved, Schedule, SparseTriangle, Tasks } from "../engi
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
-import { Block, refill, type Storage, storeByLevels, storeRows } from "./storage.ts";
+import { Block, refill, type Storage, storeByLevels, storeNatural } from "./storage.ts";
 import { equalRuns, graphOf, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
@@ -38,19 +38,19 @@ export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle:
   const early = chooseEarly(options, kernels.workers, triangle.n + triangle.A.values.length);
   const { schedule } = early;
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
-  if (!exact && (schedule === "levc" || schedule === "slfc")) return planByLevels(setup, early, true);
+  const columns = !exact && (schedule === "levc" || schedule === "slfc");
   const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
-  const { storage, runs } = storeRows(setup.reserve, triangle, kernels.workers === 0 ? triangle.n : 0, most);
+  const { storage, runs } = storeNatural(setup.reserve, triangle, columns, kernels.workers === 0 ? triangle.n : 0, most);
   let plan: Plan | Choice;
   try {
-    plan = planByRuns(setup, early, storage, runs);
+    plan = planByRuns(setup, early, storage, runs, columns);
     if ("system" in plan) return plan;
   } catch (error) {
     storage.block.reserved.free();
     throw error;
   }
   storage.block.reserved.free();
-  return planByLevels(setup, plan, false);
+  return planByLevels(setup, plan, columns);
 }
 
 interface Setup {
@@ -60,15 +60,15 @@ interface Setup {
   readonly reserve: (bytes: number) => Reserved;
 }
 
-// Rows in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If
+// Lines in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If
 // not, what to do by levels.
-function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Runs): Plan | Choice {
+function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Runs, columns: boolean): Plan | Choice {
   const { workers, triangle } = setup;
   const { n, upper } = triangle;
   const { starts, lookup } = runs;
   if (early.schedule === "serial") return made(setup, storage, early, { count: 1 });
   if (early.schedule === "gsf") return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
-  const graph = graphOf({ ...storage, n, upper }, runs, false);
+  const graph = graphOf({ ...storage, n, upper }, runs, columns);
   const choice = chooseRuns(early, starts.length - 1, graph.levels, workers);
   if (choice) {
     const { sequence, ilev, counts, targets, list } = graph;

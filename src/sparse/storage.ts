@@ -1,6 +1,6 @@
 import type { Reserved, SparseTriangle } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
-import { checkDiagonal, copyAsStored, copyRows, count, type Entries, fill, type Stored } from "./analysis.ts";
+import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
 import { ascends } from "./formats.ts";
 import { findRuns, RunFinder, type Runs } from "./tasks.ts";
 
@@ -9,36 +9,42 @@ import { findRuns, RunFinder, type Runs } from "./tasks.ts";
 /** The entries of a plan. */
 export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work"> {
   readonly block: Block;
-  /** Rows of A as they are; its rows without the other triangle; lines along those of A, or across them. */
-  readonly form: "as stored" | "rows" | "along" | "across";
+  /** Lines of A as they are; without the other triangle; in another order; or lines across those of A. */
+  readonly form: "as stored" | "lines" | "along" | "across";
 }
 
 type Reserve = (bytes: number) => Reserved;
 
 /**
- * The rows of a triangle in the natural order, and their runs; `work` is how many numbers more there is to be room for. Where
- * they are lines of A nothing is counted beforehand and there is room for all of A: what is never touched takes no memory.
+ * The rows or columns of a triangle in the natural order, and their runs; `work` is how many numbers more there is to be room
+ * for. Where they are lines of A nothing is counted beforehand and there is room for all of A: what is never touched takes no
+ * memory.
  */
-export function storeRows(reserve: Reserve, triangle: Stored, work: number, most: number): { storage: Storage; runs: Runs } {
+export function storeNatural(
+  reserve: Reserve,
+  triangle: Stored,
+  columns: boolean,
+  work: number,
+  most: number,
+): { storage: Storage; runs: Runs } {
   const { A, n, upper, byRows } = triangle;
-  const finder = new RunFinder(most);
-  const [storage, bounds] = byRows ? cutRows(reserve, triangle, work) : [storeCounted(reserve, triangle, true, undefined, work)];
+  const across = columns === byRows;
+  const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work);
   if (bounds) {
+    const finder = new RunFinder(n, most);
     const found = copyAsStored(triangle, storage, bounds, finder);
     if (found >= 0) {
       storage.begins.set(A.pointers);
-      const [begins, ends] = upper ? [bounds, storage.ends] : [storage.begins, bounds];
-      return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs(n) };
+      const [begins, ends] = comesBefore(triangle) ? [storage.begins, bounds] : [bounds, storage.ends];
+      return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs() };
     }
   }
-  if (byRows) complete(triangle, storage, copyRows(triangle, storage));
-  const again = new RunFinder(most);
-  findRuns({ ...storage, n, upper }, again);
-  return { storage, runs: again.runs(n) };
+  if (!across) complete(triangle, storage, copyLines(triangle, storage));
+  return { storage, runs: findRuns({ ...storage, n, upper }, columns, most) };
 }
 
-// With room for where the rows of the triangle end within those of A, if they ascend.
-function cutRows(reserve: Reserve, { A, n, unit }: Stored, work: number): [Storage, Int32Array | undefined] {
+// With room for where the lines of the triangle end within those of A, if they ascend.
+function cutLines(reserve: Reserve, { A, n, unit }: Stored, work: number): [Storage, Int32Array | undefined] {
   const entries = A.values.length;
   const width = A.values.BYTES_PER_ELEMENT;
   const ascending = ascends(A);
@@ -47,7 +53,7 @@ function cutRows(reserve: Reserve, { A, n, unit }: Stored, work: number): [Stora
   const begins = block.integers(n + 1);
   const bounds = ascending ? block.integers(n) : undefined;
   const diagonal = unit ? undefined : block.reals(A.values, n);
-  const shared = { block, form: "rows" as const, begins, ends: begins.subarray(1), diagonal, order: undefined };
+  const shared = { block, form: "lines" as const, begins, ends: begins.subarray(1), diagonal, order: undefined };
   const numbers = block.reals(A.values, work);
   return [{ ...shared, work: numbers, indices: block.integers(entries), values: block.reals(A.values, entries) }, bounds];
 }
@@ -86,12 +92,13 @@ function complete(triangle: Stored, storage: Storage, found: number): Storage {
 /** New values of the same pattern; indices are written once more as they are. */
 export function refill(triangle: Stored, storage: Storage): void {
   const { form, begins, ends, values, diagonal, order } = storage;
-  const { A, n, upper } = triangle;
+  const { A, n } = triangle;
+  const before = comesBefore(triangle);
   if (form === "as stored") {
     values.set(A.values);
-    for (let i = 0; diagonal && i < n; i++) diagonal[i] = A.values[upper ? (begins[i] as number) - 1 : (ends[i] as number)] as number;
-  } else if (form === "rows") {
-    copyRows(triangle, storage);
+    for (let l = 0; diagonal && l < n; l++) diagonal[l] = A.values[before ? (ends[l] as number) : (begins[l] as number) - 1] as number;
+  } else if (form === "lines") {
+    copyLines(triangle, storage);
   } else {
     const place = order?.slice();
     if (place && order) for (let k = 0; k < n; k++) place[order[k] as number] = k;

@@ -40,37 +40,42 @@ export interface Runs {
 const LEAST_RUN = 2 ** LOOKUP;
 
 /**
- * Runs of rows in the natural order. A run ends where the next row does not need the one before it, at the end of a grid
- * line say, so that who takes the next run need not wait for all of this one; and when it has `most` rows.
+ * Runs of lines in the natural order. A run ends where the next unknown does not need the one before it, at the end of a grid
+ * line say, so that who takes the next run need not wait for all of this one; and when it has `most` lines.
  */
 export class RunFinder {
   private readonly begins: number[] = [0];
   private start = 0;
 
-  constructor(readonly most: number) {}
+  constructor(
+    private readonly n: number,
+    readonly most: number,
+  ) {}
 
-  /** Row k comes next, and needs the one before it or not. */
+  /** Line k comes next, and needs the one before it or not. There may be none. */
   add(k: number, chained: boolean): void {
     const length = k - this.start;
-    if (length < LEAST_RUN || (chained && length < this.most)) return;
+    if (length < LEAST_RUN || (chained && length < this.most) || k === this.n) return;
     this.begins.push(k);
     this.start = k;
   }
 
-  runs(n: number): Runs {
-    return runsAt(this.begins, n);
+  runs(): Runs {
+    return runsAt(this.begins, this.n);
   }
 }
 
-/** The same of rows that are there already. Of each only the first and the last entry is looked at: there a sorted row has the one before it. */
-export function findRuns({ n, upper, begins, ends, indices }: Lines, finder: RunFinder): void {
+/** The same of lines that are there already. Of each only the first and the last entry is looked at: there a sorted one has its neighbour. */
+export function findRuns({ n, upper, begins, ends, indices }: Lines, columns: boolean, most: number): Runs {
+  const finder = new RunFinder(n, most);
   for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
-    const before = upper ? line + 1 : line - 1;
+    const neighbour = upper === columns ? line - 1 : line + 1;
     const first = begins[line] as number;
     const end = ends[line] as number;
-    finder.add(k, first < end && (indices[end - 1] === before || indices[first] === before));
+    finder.add(columns ? k + 1 : k, first < end && (indices[end - 1] === neighbour || indices[first] === neighbour));
   }
+  return finder.runs();
 }
 
 /** Runs of so many lines each. */

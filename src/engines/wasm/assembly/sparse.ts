@@ -11,7 +11,7 @@ import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, 
 
 export function sptrsv<T>(job: usize, worker: i32): void {
   const schedule = i32At(job, JOB_SCHEDULE), columns = (schedule == LEVC || schedule == SLFC) && !i32At(job, JOB_EXACT);
-  if (columns) {
+  if (columns && addressAt(job, JOB_ORDER) != 0) {
     start<T>(job, worker);
     barrier(job, 0);
   }
@@ -27,11 +27,11 @@ export function sptrsv<T>(job: usize, worker: i32): void {
   else rows<T>(job, from, to);
 }
 
-// Tasks from..to in the order of levels: runs of rows, or single lines.
+// Tasks from..to in the order of levels: runs of lines, or single ones.
 function tasks<T>(job: usize, from: i32, to: i32, columns: bool): void {
   const sequence = addressAt(job, JOB_SEQUENCE), runs = addressAt(job, JOB_RUNS);
   if (sequence == 0) lines<T>(job, from, to, columns);
-  else for (let q = from; q < to; ++q) rows<T>(job, integer(runs, integer(sequence, q)), integer(runs, integer(sequence, q) + 1));
+  else for (let q = from; q < to; ++q) lines<T>(job, integer(runs, integer(sequence, q)), integer(runs, integer(sequence, q) + 1), columns);
 }
 
 // LEVR and LEVC: of each level an equal share for every worker, always the same part of it, which has what it needs of the
@@ -118,13 +118,13 @@ function start<T>(job: usize, worker: i32): void {
 
 // Columns from..to in plain arithmetic: x_k is what is left of b_k, divided; then x_k times the column is subtracted.
 function subtractColumns<T>(job: usize, from: i32, to: i32): void {
-  const begins = addressAt(job, JOB_BEGINS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
   const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER), alone = i32At(job, JOB_WORKERS) == 1;
-  for (let k = from, p = integer(begins, from); k < to; ++k) {
-    const at = x + <usize>k * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>k * sizeof<T>())) : load<T>(at);
+  for (let k = from; k < to; ++k) {
+    const line = lineOf(job, k), at = x + <usize>line * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>line * sizeof<T>())) : load<T>(at);
     put<T>(at, <f64>v);
-    put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
-    for (const end = integer(begins, k + 1); p < end; ++p) {
+    if (order != 0) put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
+    for (let p = integer(begins, line), end = integer(ends, line); p < end; ++p) {
       const to = x + <usize>integer(indices, p) * sizeof<T>(), product = <T>(load<T>(values + <usize>p * sizeof<T>()) * v);
       if (alone) store<T>(to, <T>(load<T>(to) - product));
       else if (sizeof<T>() == 8) subtract64(to, <f64>product);
