@@ -16,19 +16,19 @@ export const rounds = Number(options.rounds ?? (quick ? 3 : 25));
 if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error(`--rounds is ${options.rounds}, expected a whole number from 1 on`);
 export const pace = { rounds, warmUp: quick ? 20 : 50 };
 
-/** Where the results of a benchmark come from. */
-export function originOf(benchmark, packages, blas) {
+/** Where the results of a benchmark come from; `peer` is the library that was loaded beside ours, under its `name`. */
+export function originOf(benchmark, packages, peer, name = "openblas") {
   return {
     benchmark,
     date: new Date().toISOString(),
     commit: commit(),
     machine: machine(),
-    versions: { ...versions(packages), openblas: blas.missing ? "not installed" : `${blas.config} (${blas.note})` },
+    versions: { ...versions(packages), [name]: peer.missing ? "not installed" : `${peer.config} (${peer.note})` },
   };
 }
 
-/** Origin, conditions, and what is not measured here. Of each call of OpenBLAS so many nanoseconds are koffi's. */
-export function printOrigin(origin, blas, callTime) {
+/** Origin, conditions, and what is not measured here. Of each call of the library so many nanoseconds are koffi's. */
+export function printOrigin(origin, peer, callTime) {
   const { processor, processors, memoryGiB, kernel } = origin.machine;
   console.log(`halfulp ${origin.versions.halfulp}, ${origin.commit}, ${origin.date}`);
   console.log(
@@ -38,8 +38,8 @@ export function printOrigin(origin, blas, callTime) {
   if (askedHere) console.log("Relaxed SIMD is behind a flag in this Node: asked for here by HALFULP_RELAXED_SIMD=1.");
   for (const name of ENGINES)
     if (!engines.some((kernels) => kernels.name === name)) console.log(`${name} does not run here and is not measured.`);
-  if (blas.missing) console.log(blas.missing);
-  else console.log(`${origin.versions.openblas}. Of each call ${figure(callTime)} ns are koffi's: they count where data are few.`);
+  if (peer.missing) console.log(peer.missing);
+  else console.log(`${peer.config} (${peer.note}). Of each call ${figure(callTime)} ns are koffi's: they count where data are few.`);
 }
 
 /** Rows of { row, value, unit, limit, aim, least }: a value is to stay below its limit, or with `least` reach it. */

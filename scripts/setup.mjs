@@ -1,18 +1,29 @@
 // The system packages that tests and benchmarks use: installed when root on Debian or Ubuntu, otherwise the command to run.
 import { execFileSync, spawnSync } from "node:child_process";
 
-// package: the library it must bring
-const PACKAGES = { "libopenblas0-pthread": "libopenblas.so.0" };
+// For each need the packages that meet it, with the library they bring. Of several, releases have one each.
+const NEEDS = [
+  { "libopenblas0-pthread": "libopenblas.so.0" },
+  { libcxsparse3: "libcxsparse.so.3", libcxsparse4: "libcxsparse.so.4" }, // Debian 12; Debian 13
+];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
-const missing = Object.keys(PACKAGES).filter((name) => !libraries.includes(PACKAGES[name]));
-const command = ["apt-get", "install", "-y", "--no-install-recommends", ...missing];
+const unmet = NEEDS.filter((packages) => !Object.values(packages).some((library) => libraries.includes(library)));
+const canInstall = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
 
-if (missing.length === 0) {
+if (unmet.length === 0) {
   console.log("setup: everything is there.");
-} else if (process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0) {
-  execFileSync("apt-get", ["update", "-q"], { stdio: "inherit" });
-  execFileSync(command[0], command.slice(1), { stdio: "inherit", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
 } else {
-  console.log(`setup: missing ${missing.join(", ")}. On Debian or Ubuntu run:\n\n  sudo ${command.join(" ")}\n`);
+  if (canInstall) execFileSync("apt-get", ["update", "-q"], { stdio: "inherit" });
+  const missing = unmet.map((packages) => Object.keys(packages).find(isKnown) ?? Object.keys(packages)[0]);
+  const command = ["apt-get", "install", "-y", "--no-install-recommends", ...missing];
+  if (canInstall)
+    execFileSync(command[0], command.slice(1), { stdio: "inherit", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  else console.log(`setup: missing ${missing.join(", ")}. On Debian or Ubuntu run:\n\n  sudo ${command.join(" ")}\n`);
+}
+
+// Of a package that a release does not have apt knows nothing, or, where others mention it, no candidate.
+function isKnown(name) {
+  const inEnglish = { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } };
+  return /^ {2}Candidate: [^(]/m.test(spawnSync("apt-cache", ["policy", name], inEnglish).stdout ?? "");
 }
