@@ -24,16 +24,34 @@ export type Step = (kernels: MatrixKernels | AsyncKernels) => unknown;
 /** A routine: it checks its arguments before it yields its first step, and is given the result of each step. */
 export type Routine<R> = Generator<Step, R, unknown>;
 
-/** Run a routine at once. */
+/** Run a routine at once. A step that fails fails in it, so that it can put things in order. */
 export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels): R {
   let turn = routine.next();
-  while (!turn.done) turn = routine.next(turn.value(kernels()));
+  while (!turn.done) {
+    let result: unknown;
+    try {
+      result = turn.value(kernels());
+    } catch (error) {
+      turn = routine.throw(error);
+      continue;
+    }
+    turn = routine.next(result);
+  }
   return turn.value;
 }
 
 /** Run a routine on an asynchronous engine. Checks and the first step have been made when this returns. */
 export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKernels): Promise<R> {
   let turn = routine.next();
-  while (!turn.done) turn = routine.next(await turn.value(kernels()));
+  while (!turn.done) {
+    let result: unknown;
+    try {
+      result = await turn.value(kernels());
+    } catch (error) {
+      turn = routine.throw(error);
+      continue;
+    }
+    turn = routine.next(result);
+  }
   return turn.value;
 }

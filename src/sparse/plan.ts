@@ -32,25 +32,29 @@ const MOST_TOGETHER = 8;
 const MOST_LINES = 256;
 const LEAST_LINES = 32;
 
-/** The whole set-up phase, on the calling thread: it takes as long as a few solves. */
+/** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle: Stored, exact: boolean, options: SparseOptions): Plan {
-  const setup = { workers: kernels.workers, triangle, exact, reserve: (bytes: number) => kernels.reserve("sptrsv", bytes) };
-  const early = chooseEarly(options, kernels.workers, triangle.n + triangle.A.values.length);
-  const { schedule } = early;
-  // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
-  const columns = !exact && (schedule === "levc" || schedule === "slfc");
-  const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
-  const { storage, runs } = storeNatural(setup.reserve, triangle, columns, kernels.workers === 0 ? triangle.n : 0, most);
-  let plan: Plan | Choice;
+  const taken = new Set<Reserved>();
+  const setup: Setup = {
+    workers: kernels.workers,
+    triangle,
+    exact,
+    reserve(bytes) {
+      const reserved = kernels.reserve("sptrsv", bytes);
+      taken.add(reserved);
+      return reserved;
+    },
+    giveBack(reserved) {
+      taken.delete(reserved);
+      reserved.free();
+    },
+  };
   try {
-    plan = planByRuns(setup, early, storage, runs, columns);
-    if ("system" in plan) return plan;
+    return { ...planFor(setup, options), reserve: (bytes) => kernels.reserve("sptrsv", bytes) };
   } catch (error) {
-    storage.block.reserved.free();
+    for (const reserved of taken) reserved.free();
     throw error;
   }
-  storage.block.reserved.free();
-  return planByLevels(setup, plan, columns);
 }
 
 interface Setup {
@@ -58,6 +62,21 @@ interface Setup {
   readonly triangle: Stored;
   readonly exact: boolean;
   readonly reserve: (bytes: number) => Reserved;
+  readonly giveBack: (reserved: Reserved) => void;
+}
+
+function planFor(setup: Setup, options: SparseOptions): Plan {
+  const { workers, triangle, exact, reserve } = setup;
+  const early = chooseEarly(options, workers, triangle.n + triangle.A.values.length);
+  const { schedule } = early;
+  // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
+  const columns = !exact && (schedule === "levc" || schedule === "slfc");
+  const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
+  const { storage, runs } = storeNatural(reserve, triangle, columns, workers === 0 ? triangle.n : 0, most);
+  const plan = planByRuns(setup, early, storage, runs, columns);
+  if ("system" in plan) return plan;
+  setup.giveBack(storage.block.reserved);
+  return planByLevels(setup, plan, columns);
 }
 
 // Lines in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If

@@ -83,9 +83,7 @@ function storeCounted(reserve: Reserve, triangle: Stored, across: boolean, place
 
 // Not without a whole diagonal.
 function complete(triangle: Stored, storage: Storage, found: number): Storage {
-  if (triangle.unit || found === triangle.n) return storage;
-  storage.block.reserved.free();
-  checkDiagonal("sptrsv", triangle);
+  if (!triangle.unit && found < triangle.n) checkDiagonal("sptrsv", triangle);
   return storage;
 }
 
