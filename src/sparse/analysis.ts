@@ -223,7 +223,8 @@ export function fill(triangle: Stored, across: boolean, place: Int32Array | unde
   const { pointers, indices: stored, values: numbers } = A;
   const { begins, indices, values, diagonal } = to;
   const before = comesBefore(triangle);
-  const next = across ? begins.slice() : begins;
+  const next = across ? newIntegers("sptrsv", n) : begins;
+  if (across) next.set(begins.subarray(0, n));
   let found = 0;
   for (let l = 0, p = 0; l < n; l++) {
     const own = place ? (place[l] as number) : l;

@@ -172,7 +172,12 @@ export function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan
     values: block.reals(from, storage.values.length),
     diagonal: storage.diagonal && block.reals(from, storage.diagonal.length),
   };
-  refill(triangle, { ...storage, ...fresh });
+  try {
+    refill(triangle, { ...storage, ...fresh });
+  } catch (error) {
+    block.reserved.free();
+    throw error;
+  }
   const memory = { ...plan.memory, values: block.reserved };
   return { plan: { ...plan, system: { ...system, ...fresh }, storage: { ...storage, ...fresh }, memory }, replaced: plan.memory.values };
 }

@@ -1,3 +1,4 @@
+import { newIntegers } from "../dense/vectors.ts";
 import type { Reserved, SparseTriangle } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
@@ -98,7 +99,7 @@ export function refill(triangle: Stored, storage: Storage): void {
   } else if (form === "lines") {
     copyLines(triangle, storage);
   } else {
-    const place = order?.slice();
+    const place = order && newIntegers("TriangularPlan.update", n);
     if (place && order) for (let k = 0; k < n; k++) place[order[k] as number] = k;
     fill(triangle, form === "across", place, storage);
   }
