@@ -163,21 +163,28 @@ function bound(triangle: Stored, from: number, to: number, bounds: Int32Array, d
   const { pointers, indices, values } = A;
   const before = comesBefore(triangle);
   const step = before ? -1 : 1; // from the diagonal into the line
+  const later = byRows ? 0 : 1;
+  let latest = runs.latest;
   let found = 0;
   for (let k = from; k < to; k++) {
     const l = upper ? n - 1 - k : k;
     const first = pointers[l] as number;
     const end = pointers[l + 1] as number;
     let p = before ? end - 1 : first;
-    if (first < end && (before ? (indices[p] as number) > l : (indices[p] as number) < l)) return -1;
-    if (first < end && indices[p] === l) {
-      const number = values[p] as number;
-      if (diagonal) diagonal[l] = number;
-      if (number !== 0) found++;
-      p += step;
+    if (first < end) {
+      const m = indices[p] as number;
+      if (m === l) {
+        const number = values[p] as number;
+        if (diagonal) diagonal[l] = number;
+        if (number !== 0) found++;
+        p += step;
+      } else if (m > l === before) return -1;
     }
     bounds[l] = before ? p + 1 : p;
-    runs.add(byRows ? k : k + 1, p >= first && p < end && indices[p] === l + step);
+    const chained = p >= first && p < end && indices[p] === l + step;
+    if (chained && k + later < latest) continue;
+    runs.add(k + later, chained);
+    latest = runs.latest;
   }
   return found;
 }

@@ -44,20 +44,24 @@ const LEAST_RUN = 2 ** LOOKUP;
  * line say, so that who takes the next run need not wait for all of this one; and when it has `most` lines.
  */
 export class RunFinder {
+  /** If not an earlier one, this line begins the next run. */
+  latest: number;
+  private earliest = LEAST_RUN;
   private readonly begins: number[] = [0];
-  private start = 0;
 
   constructor(
     private readonly n: number,
-    readonly most: number,
-  ) {}
+    private readonly most: number,
+  ) {
+    this.latest = most;
+  }
 
   /** Line k comes next, and needs the one before it or not. There may be none. */
   add(k: number, chained: boolean): void {
-    const length = k - this.start;
-    if (length < LEAST_RUN || (chained && length < this.most) || k === this.n) return;
+    if (k < this.earliest || (chained && k < this.latest) || k === this.n) return;
     this.begins.push(k);
-    this.start = k;
+    this.earliest = k + LEAST_RUN;
+    this.latest = k + this.most;
   }
 
   runs(): Runs {
