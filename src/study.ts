@@ -91,6 +91,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
     workers: engine.workers,
     reserve: (routine, bytes) => engine.reserve(routine, bytes),
+    bound: (...args) => engine.bound(...args),
     sptrsv: sparse(addProducts),
     ...dense(addProducts),
   };

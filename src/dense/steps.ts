@@ -4,7 +4,7 @@ import type { Kernels } from "../engines/kernels.ts";
 // driver runs it on a synchronous engine, one on an asynchronous engine.
 
 type Name = "gemv" | "gemm" | "trsv" | "lu" | "sptrsv";
-type Memory = "workers" | "reserve";
+type Memory = "workers" | "reserve" | "bound";
 
 /** The kernels that routines of matrices are made of. */
 export type MatrixKernels = Pick<Kernels, Name | Memory>;

@@ -68,6 +68,19 @@ export interface SparseTriangle {
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
 
+/** Lines that were copied as they are stored, in reserved memory: line l has the entries pointers[l] to pointers[l + 1] - 1, ascending. */
+export interface StoredLines {
+  readonly n: number;
+  readonly upper: boolean; // the order of substitution is from the last unknown on
+  readonly before: boolean; // entries of the triangle come before the diagonal in their line
+  readonly byRows: boolean; // lines are rows
+  readonly pointers: Int32Array;
+  readonly indices: Int32Array;
+  readonly values: Real;
+  readonly diagonal: Real | undefined;
+  readonly bounds: Int32Array;
+}
+
 /** What a schedule hands out: runs of lines that follow each other in the order of substitution, or single lines. */
 export interface Tasks {
   /** How many tasks there are, or phases. */
@@ -122,6 +135,12 @@ export interface Kernels {
   readonly workers: number;
   /** Memory in which sptrsv finds a system without a copy. */
   reserve(routine: string, bytes: number): Reserved;
+  /**
+   * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.
+   * Returns how many have a diagonal entry that is not zero; -1 if there are entries of the other triangle. `breaks` gets the
+   * places of lines that do not need the one before them, ascending, behind their number.
+   */
+  bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number;
   /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }

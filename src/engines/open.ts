@@ -103,6 +103,7 @@ export function onThisThread(kernels: Kernels): Backend {
     lu: async (...args) => kernels.lu(...args),
     workers: kernels.workers,
     reserve: (...args) => kernels.reserve(...args),
+    bound: (...args) => kernels.bound(...args),
     async sptrsv(system, b, x) {
       const copy = copyOf("sptrsv", x);
       kernels.sptrsv(system, b, copy);

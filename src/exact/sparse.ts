@@ -1,4 +1,4 @@
-import type { Kernels, SparseTriangle } from "../engines/kernels.ts";
+import type { Kernels, SparseTriangle, StoredLines } from "../engines/kernels.ts";
 import type { Format, Real } from "../types.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 import { formatOf, store } from "./store.ts";
@@ -45,4 +45,29 @@ function solvePlainly({ begins, ends, indices, values, diagonal }: SparseTriangl
   for (let p = begins[i] as number; p < (ends[i] as number); p++)
     s = round(s - round((values[p] as number) * (x[indices[p] as number] as number)));
   return diagonal ? round(s / (diagonal[i] as number)) : s;
+}
+
+/** Where lines that are copied as they are stored end, their diagonal, and which of them do not need the one before: see Kernels. */
+export function bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
+  const { n, upper, before, byRows, pointers, indices, values, diagonal, bounds } = lines;
+  const step = before ? -1 : 1; // from the diagonal into the line
+  let found = 0;
+  let count = 0;
+  for (let k = from; k < to; k++) {
+    const l = upper ? n - 1 - k : k;
+    const first = pointers[l] as number;
+    const end = pointers[l + 1] as number;
+    let p = before ? end - 1 : first;
+    if (first < end && (indices[p] as number) !== l && (indices[p] as number) > l === before) return -1;
+    if (first < end && indices[p] === l) {
+      if (diagonal) diagonal[l] = values[p] as number;
+      if (values[p] !== 0) found++;
+      p += step;
+    }
+    bounds[l] = before ? p + 1 : p;
+    // The neighbour in a row is the unknown before, in a column the one after.
+    if (p < first || p >= end || indices[p] !== l + step) breaks[++count] = byRows ? k : k + 1;
+  }
+  breaks[0] = count;
+  return found;
 }

@@ -1,4 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
+import type { Kernels } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
@@ -140,8 +141,17 @@ const ROWS = 2048;
  * at one end of them. `bounds` gets that end. Returns how many unknowns have a diagonal entry that is not zero; -1 if there
  * are entries of the other triangle. The runs of lines are found on the way.
  */
-export function copyAsStored(triangle: Stored, { indices, values, diagonal }: Entries, bounds: Int32Array, runs: RunFinder): number {
-  const { A, n, upper } = triangle;
+export function copyAsStored(
+  bound: Kernels["bound"],
+  triangle: Stored,
+  { begins: pointers, indices, values, diagonal }: Entries,
+  bounds: Int32Array,
+  runs: RunFinder,
+): number {
+  const { A, n, upper, byRows } = triangle;
+  const lines = { n, upper, before: comesBefore(triangle), byRows, pointers, indices, values, diagonal, bounds };
+  const breaks = newIntegers("sptrsv", ROWS + 1);
+  pointers.set(A.pointers);
   let found = 0;
   for (let from = 0; from < n; from += ROWS) {
     const to = Math.min(from + ROWS, n);
@@ -149,42 +159,10 @@ export function copyAsStored(triangle: Stored, { indices, values, diagonal }: En
     const end = A.pointers[upper ? n - from : to] as number;
     indices.set(A.indices.subarray(start, end), start);
     values.set(A.values.subarray(start, end), start);
-    const more = bound(triangle, from, to, bounds, diagonal, runs);
+    const more = bound(lines, from, to, breaks);
     if (more < 0) return -1;
     found += more;
-  }
-  return found;
-}
-
-// The lines from..to of the order of substitution. The unknown next to the diagonal is the one before, of a row, or the one
-// after, of a column.
-function bound(triangle: Stored, from: number, to: number, bounds: Int32Array, diagonal: Real | undefined, runs: RunFinder): number {
-  const { A, n, upper, byRows } = triangle;
-  const { pointers, indices, values } = A;
-  const before = comesBefore(triangle);
-  const step = before ? -1 : 1; // from the diagonal into the line
-  const later = byRows ? 0 : 1;
-  let latest = runs.latest;
-  let found = 0;
-  for (let k = from; k < to; k++) {
-    const l = upper ? n - 1 - k : k;
-    const first = pointers[l] as number;
-    const end = pointers[l + 1] as number;
-    let p = before ? end - 1 : first;
-    if (first < end) {
-      const m = indices[p] as number;
-      if (m === l) {
-        const number = values[p] as number;
-        if (diagonal) diagonal[l] = number;
-        if (number !== 0) found++;
-        p += step;
-      } else if (m > l === before) return -1;
-    }
-    bounds[l] = before ? p + 1 : p;
-    const chained = p >= first && p < end && indices[p] === l + step;
-    if (chained && k + later < latest) continue;
-    runs.add(k + later, chained);
-    latest = runs.latest;
+    for (let k = 1; k <= (breaks[0] as number); k++) runs.breakAt(breaks[k] as number);
   }
   return found;
 }

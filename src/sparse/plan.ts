@@ -33,12 +33,18 @@ const MOST_LINES = 256;
 const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
-export function analyse(kernels: Pick<Kernels, "workers" | "reserve">, triangle: Stored, exact: boolean, options: SparseOptions): Plan {
+export function analyse(
+  kernels: Pick<Kernels, "workers" | "reserve" | "bound">,
+  triangle: Stored,
+  exact: boolean,
+  options: SparseOptions,
+): Plan {
   const taken = new Set<Reserved>();
   const setup: Setup = {
     workers: kernels.workers,
     triangle,
     exact,
+    bound: (...args) => kernels.bound(...args),
     reserve(bytes) {
       const reserved = kernels.reserve("sptrsv", bytes);
       taken.add(reserved);
@@ -61,6 +67,7 @@ interface Setup {
   readonly workers: number;
   readonly triangle: Stored;
   readonly exact: boolean;
+  readonly bound: Kernels["bound"];
   readonly reserve: (bytes: number) => Reserved;
   readonly giveBack: (reserved: Reserved) => void;
 }
@@ -72,7 +79,7 @@ function planFor(setup: Setup, options: SparseOptions): Plan {
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
   const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
-  const { storage, runs } = storeNatural(reserve, triangle, columns, workers === 0 ? triangle.n : 0, most);
+  const { storage, runs } = storeNatural(reserve, setup.bound, triangle, columns, workers === 0 ? triangle.n : 0, most);
   const plan = planByRuns(setup, early, storage, runs, columns);
   if ("system" in plan) return plan;
   setup.giveBack(storage.block.reserved);

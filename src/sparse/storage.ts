@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Reserved, SparseTriangle } from "../engines/kernels.ts";
+import type { Kernels, Reserved, SparseTriangle } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
 import { ascends } from "./formats.ts";
@@ -23,19 +23,19 @@ type Reserve = (bytes: number) => Reserved;
  */
 export function storeNatural(
   reserve: Reserve,
+  bound: Kernels["bound"],
   triangle: Stored,
   columns: boolean,
   work: number,
   most: number,
 ): { storage: Storage; runs: Runs } {
-  const { A, n, upper, byRows } = triangle;
+  const { n, upper, byRows } = triangle;
   const across = columns === byRows;
   const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work);
   if (bounds) {
     const finder = new RunFinder(n, most);
-    const found = copyAsStored(triangle, storage, bounds, finder);
+    const found = copyAsStored(bound, triangle, storage, bounds, finder);
     if (found >= 0) {
-      storage.begins.set(A.pointers);
       const [begins, ends] = comesBefore(triangle) ? [storage.begins, bounds] : [bounds, storage.ends];
       return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs() };
     }

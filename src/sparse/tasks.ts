@@ -44,27 +44,27 @@ const LEAST_RUN = 2 ** LOOKUP;
  * line say, so that who takes the next run need not wait for all of this one; and when it has `most` lines.
  */
 export class RunFinder {
-  /** If not an earlier one, this line begins the next run. */
-  latest: number;
-  private earliest = LEAST_RUN;
   private readonly begins: number[] = [0];
+  private start = 0;
 
   constructor(
     private readonly n: number,
     private readonly most: number,
-  ) {
-    this.latest = most;
+  ) {}
+
+  /** Line k, behind those named before, does not need the one before it. There may be none. */
+  breakAt(k: number): void {
+    while (k - this.start > this.most) this.begin(this.start + this.most);
+    if (k - this.start >= LEAST_RUN && k < this.n) this.begin(k);
   }
 
-  /** Line k comes next, and needs the one before it or not. There may be none. */
-  add(k: number, chained: boolean): void {
-    if (k < this.earliest || (chained && k < this.latest) || k === this.n) return;
+  private begin(k: number): void {
     this.begins.push(k);
-    this.earliest = k + LEAST_RUN;
-    this.latest = k + this.most;
+    this.start = k;
   }
 
   runs(): Runs {
+    this.breakAt(this.n);
     return runsAt(this.begins, this.n);
   }
 }
@@ -77,7 +77,7 @@ export function findRuns({ n, upper, begins, ends, indices }: Lines, columns: bo
     const neighbour = upper === columns ? line - 1 : line + 1;
     const first = begins[line] as number;
     const end = ends[line] as number;
-    finder.add(columns ? k + 1 : k, first < end && (indices[end - 1] === neighbour || indices[first] === neighbour));
+    if (first === end || (indices[end - 1] !== neighbour && indices[first] !== neighbour)) finder.breakAt(columns ? k + 1 : k);
   }
   return finder.runs();
 }

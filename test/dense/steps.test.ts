@@ -28,6 +28,7 @@ function delayed(): AsyncKernels {
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
     workers: 0,
     reserve: (...args) => reference.reserve(...args),
+    bound: (...args) => reference.bound(...args),
   };
 }
 
@@ -102,6 +103,7 @@ describe("an asynchronous call", () => {
       sptrsv: fails,
       workers: 0,
       reserve: reference.reserve,
+      bound: reference.bound,
     }));
     const y = Float64Array.of(1, 2);
     await expect(later.exgemv(1, A, Float64Array.of(1, 2), 0, y)).rejects.toThrow(EngineError);

@@ -2,7 +2,7 @@ import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Backend } from "../engine.ts";
-import type { Entries, Reserved, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Entries, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import * as jobs from "../wasm/jobs.ts";
 import type { Pool } from "./pool.ts";
 
@@ -59,6 +59,10 @@ export class ThreadKernels implements Backend {
     const offset = arena.allocate(bytes, false);
     if (offset === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
     return { buffer: arena.buffer, offset, free: () => arena.release(offset) };
+  }
+
+  bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
+    return jobs.bound(this.pool.arena, lines, from, to, breaks);
   }
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {

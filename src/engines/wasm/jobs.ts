@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Entries, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -367,6 +367,17 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_LOOKUP, address(tasks.lookup));
   yield;
   x.set(arena.heap(b).subarray(index, index + x.length));
+}
+
+/** See Kernels: on the calling thread, with the scratch of its frame. */
+export function bound(arena: Arena, lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
+  const { n, upper, before, byRows, pointers, indices, values, diagonal, bounds } = lines;
+  const flags = (upper ? 1 : 0) + (before ? 2 : 0) + (byRows ? 4 : 0) + (values.BYTES_PER_ELEMENT === 4 ? 8 : 0);
+  const places = [pointers, indices, values, diagonal, bounds].map((array) => array?.byteOffset ?? 0);
+  const found = arena.call("bound", n, flags, ...places, from, to, layout.SCRATCH_OUT);
+  const at = layout.SCRATCH_OUT / 4;
+  breaks.set(arena.words.subarray(at, at + 1 + (arena.words[at] as number)));
+  return found;
 }
 
 export function kahnBytes(begins: Int32Array, indices: Int32Array): number {

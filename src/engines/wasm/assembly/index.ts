@@ -19,6 +19,7 @@ export { clear } from "./ladder";
 export { setFrame } from "./frame";
 export { luWork } from "./lu";
 export { setSpins } from "./team";
+export { bound } from "./sparse";
 
 function normalized(bound: f64): f64 { normalize(); return bound; }
 
