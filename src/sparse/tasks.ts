@@ -82,6 +82,14 @@ export function findRuns({ n, upper, begins, ends, indices }: Lines, columns: bo
   return finder.runs();
 }
 
+/** Fewer runs, of so many lines at the least: what follows each other in memory is worked on together. */
+export function merged({ starts }: Runs, least: number): Runs {
+  const n = starts[starts.length - 1] as number;
+  const begins = [0];
+  for (const start of starts) if (start < n && start - (begins[begins.length - 1] as number) >= least) begins.push(start);
+  return runsAt(begins, n);
+}
+
 /** Runs of so many lines each. */
 export function equalRuns(n: number, size: number): Runs {
   return runsAt(
@@ -148,21 +156,22 @@ function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts:
   let near = newIntegers("sptrsv", 4 * count + 16);
   let found = 0;
   for (let run = 0; run < count; run++) {
+    const first = runs[run] as number;
     const last = runs[run + 1] as number;
-    let from = runs[run] as number; // of places that were seen: the own ones at first
-    let to = last;
-    for (let k = from; k < last; k++) {
+    let from = 0; // the run that was seen last
+    let to = 0;
+    for (let k = first; k < last; k++) {
       const line = reversed ? n - 1 - k : k;
       const end = ends[line] as number;
       for (let p = begins[line] as number; p < end; p++) {
         const index = indices[p] as number;
         const place = reversed ? n - 1 - index : index;
-        if (place >= from && place < to) continue;
+        if ((place >= first && place < last) || (place >= from && place < to)) continue;
         let other = lookup[place >> LOOKUP] as number;
         while ((runs[other + 1] as number) <= place) other++;
         from = runs[other] as number;
         to = runs[other + 1] as number;
-        if (seen[other] === run || other === run) continue;
+        if (seen[other] === run) continue;
         seen[other] = run;
         if (found === near.length) near = grown(near);
         near[found++] = other;
