@@ -60,6 +60,37 @@ describe(`many callers, HALFULP_SEED=${SEED}`, () => {
   });
 });
 
+describe(`rows that need those just before them, HALFULP_SEED=${SEED}`, () => {
+  // Large enough that all workers are awake long before the end, and none may begin a row too early. Rows do not need the one
+  // before them, so that runs are short, and begin anywhere in a block of 32.
+  const n = 40_000;
+  const before: Record<string, (k: number) => number[]> = {
+    "a few of the last 40": (k) => [2 + random.below(38), 2 + random.below(38), 2 + random.below(38)].map((d) => k - d),
+    "the lines of a grid that drift": (k) => (k % 37 === 0 ? [k - 41] : [k - 1, k - 37 - (k % 3)]),
+    "some near, some far": (k) => [k - 2 - random.below(60), random.below(Math.max(k, 1)), k - 33],
+  };
+
+  test.each(Object.keys(before))("%s", async (name) => {
+    const rowOf = before[name] as (k: number) => number[];
+    const pattern = range(n).map((k) => [...new Set(rowOf(k))].filter((j) => j >= 0 && j < k).sort((a, b) => a - b));
+    const values = pattern.map((row) => row.map(() => random.signed() / 4));
+    const system = { pattern, values, diagonal: pattern.map(() => 1 + random.below(7)), b: [...some(n)], format: "binary64" } as const;
+    for (const uplo of ["lower", "upper"] as const) {
+      const { A, b } = stored(random, system, { by: "csr", uplo, sorted: true, full: false }) as { A: Sparse; b: Float64Array };
+      for (const exact of [true, false]) {
+        const want = sptrsv(A, { uplo, exact }).solve(b);
+        for (const threads of [2, 16])
+          for (const schedule of exact ? SCHEDULES : (["levr", "slfr", "gsf"] as const)) {
+            const plan = await pool(threads).sptrsv(A, { uplo, exact, schedule });
+            for (const k of range(LONG ? 100 : 4))
+              same(await plan.solve(b), want, `${schedule}, ${uplo}, exact ${exact}, ${threads} threads, solve ${k}`);
+            await plan.free();
+          }
+      }
+    }
+  });
+});
+
 describe(`again and again, HALFULP_SEED=${SEED}`, () => {
   // Its Table 5.1; in the ordinary run each side is divided by 8 in the plane, by 4 in space.
   const PLANE = [
