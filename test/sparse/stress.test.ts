@@ -43,7 +43,7 @@ describe(`many callers, HALFULP_SEED=${SEED}`, () => {
 
   // Every column of the first level subtracts from one unknown: none of it may get lost.
   test.each([2, 16])("columns that all meet in one row, %i threads", async (threads) => {
-    const n = 2000;
+    const n = 50_000; // enough that all workers are at it at once
     const pointers = Int32Array.from(range(n + 1), (i) => (i < n ? i : 2 * n - 1));
     const indices = Int32Array.from([...range(n - 1), ...range(n)]);
     for (const type of [Float64Array, Float32Array]) {
@@ -52,7 +52,7 @@ describe(`many callers, HALFULP_SEED=${SEED}`, () => {
       const total = b.reduce((s, v) => s + v, 0);
       for (const schedule of ["levc", "slfc"] as const) {
         const plan = await pool(threads).sptrsv(A, { schedule, exact: false });
-        for (const k of range(LONG ? 5000 : 300))
+        for (const k of range(LONG ? 1000 : 30))
           if ((await plan.solve(b))[n - 1] !== -total) expect.fail(`${schedule}, solve ${k}: something is lost`);
         await plan.free();
       }

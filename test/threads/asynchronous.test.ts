@@ -154,7 +154,7 @@ describe.each(["wasm", "threads"] as const)("engine %s", (kind) => {
     ["accumulate", [], "accumulate: x is undefined"],
     ["accumulate", [two, new Float64Array(3)], "accumulate: y has length 3"],
     ["accumulate", [two, null], "accumulate: y is null"],
-    ["upload", [], "upload: value is undefined, expected a matrix, a Float64Array or a Float32Array"],
+    ["upload", [], "upload: value is undefined, expected a matrix, a sparse matrix, a Float64Array or a Float32Array"],
     ["upload", [5], "upload: value is 5"],
     ["upload", [null], "upload: value is null"],
     ["upload", [[1]], "upload: value is a plain array"],
