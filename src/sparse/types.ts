@@ -19,7 +19,7 @@ export interface SparseOptions {
   expectedSolves?: number | undefined;
 }
 
-/** A triangular system, analysed once, to be solved many times. It has its own copy of the entries. */
+/** A triangular system, analysed once, to be solved many times. It has its own copy of the values, and refers to the pattern of A. */
 export interface TriangularPlan<V extends Real = Float64Array> {
   readonly schedule: Scheduled;
   /** Why this schedule, in one line. */
