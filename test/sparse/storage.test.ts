@@ -1,7 +1,7 @@
 // The forms in which a plan keeps its entries: lines as they are stored where they ascend and hold one triangle only, else
 // copied, counted, or by levels. On a grid that is large enough for runs of several lines, every form has the same bits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { csr, laplacian, open, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
+import { allocate, csr, exscal, free, laplacian, open, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
 import { type Engine, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 
@@ -40,6 +40,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const engine of engines) await engine.close();
+});
+
+test("what other routines left in the scratch of an arena does not matter", () => {
+  const x = allocate(10_000);
+  for (const i of range(x.length)) x[i] = -Math.sqrt(i + 0.5);
+  exscal(1.1, x);
+  expect(sptrsv(laplacian(10, 10)).solve(new Float64Array(100))).toEqual(new Float64Array(100));
+  free(x);
 });
 
 describe.each(["lower", "upper"] as const)("%s", (uplo) => {

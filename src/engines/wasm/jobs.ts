@@ -375,6 +375,7 @@ export function bound(arena: Arena, lines: StoredLines, from: number, to: number
   const flags = (upper ? 1 : 0) + (before ? 2 : 0) + (byRows ? 4 : 0) + (values.BYTES_PER_ELEMENT === 4 ? 8 : 0);
   const places = [pointers, indices, values, diagonal, bounds].map((array) => array?.byteOffset ?? 0);
   const found = arena.call("bound", n, flags, ...places, from, to, layout.SCRATCH_OUT);
+  if (found < 0) return found; // the scratch holds what others left there
   const at = layout.SCRATCH_OUT / 4;
   breaks.set(arena.words.subarray(at, at + 1 + (arena.words[at] as number)));
   return found;
