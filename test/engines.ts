@@ -1,8 +1,9 @@
 // The table of engines: every conformance test runs over all of it, and a new engine is one more row.
 // HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
 import { describe } from "vitest";
+import type { Schedule, SparseOptions } from "../src/sparse/types.ts";
 import { engineOf, type Kernels, kernels, level1On, onThreads, routinesOn } from "../src/study.ts";
-import type { Matrix, Real, TriangularOptions } from "../src/types.ts";
+import type { Matrix, Real, Sparse, TriangularOptions } from "../src/types.ts";
 
 export interface Row {
   readonly name: string;
@@ -72,17 +73,34 @@ export interface DenseRoutines {
   extrsv(T: Matrix<Real>, b: Real, options?: TriangularOptions): Later<Real>;
   exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
+  sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
+}
+/** A plan as tests see it: of either precision, and of an engine that may answer later. */
+export interface AnyPlan {
+  readonly schedule: Schedule;
+  readonly reason: string;
+  readonly levels: number;
+  readonly bytes: number;
+  solve(b: Real, out?: Real): Later<Real>;
+  update(values: Real): Later<void>;
+  free(): Later<void>;
 }
 type Later<T> = T | Promise<T>;
 interface DenseRow {
   readonly name: string;
+  /** Of the pool; 0 on the calling thread. */
+  readonly threads: number;
   readonly routines: DenseRoutines;
 }
 
 const RUNS = { fma: kernels("wasm-fma") !== undefined, dekker: kernels("wasm-dekker") !== undefined };
-const sync: readonly DenseRow[] = RUNNING.map(({ name, engine }) => ({ name, routines: routinesOn(engine) as unknown as DenseRoutines }));
+const sync: readonly DenseRow[] = RUNNING.map(({ name, engine }) => ({
+  name,
+  threads: 0,
+  routines: routinesOn(engine) as unknown as DenseRoutines,
+}));
 const pools: readonly DenseRow[] = Object.entries(POOLS).flatMap(([name, { threads, variant }]) =>
-  CHOSEN.includes(name) && RUNS[variant] ? [{ name, routines: onPool(threads, variant) }] : [],
+  CHOSEN.includes(name) && RUNS[variant] ? [{ name, threads, routines: onPool(threads, variant) }] : [],
 );
 
 // The pool is opened at the first call: most test files need none.
@@ -95,7 +113,7 @@ function onPool(threads: number, variant: "fma" | "dekker"): DenseRoutines {
       opened ??= open();
       return ((await opened)[name] as (...args: unknown[]) => unknown)(...args);
     };
-  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch"] as const;
+  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv"] as const;
   return Object.fromEntries(names.map((name) => [name, method(name)])) as unknown as DenseRoutines;
 }
 

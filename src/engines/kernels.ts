@@ -44,7 +44,8 @@ export interface Reserved {
 }
 
 /** The schedules of the sparse paper, the one without levels that it compares with, and none. */
-export type Schedule = "serial" | "levr" | "levc" | "slfr" | "slfc" | "gsf";
+export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
+export type Schedule = (typeof SCHEDULES)[number];
 
 /**
  * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to ends[l] - 1, without the

@@ -105,7 +105,7 @@ export function onThisThread(kernels: Kernels): Backend {
     reserve: (...args) => kernels.reserve(...args),
     bound: (...args) => kernels.bound(...args),
     async sptrsv(system, b, x) {
-      const copy = copyOf("sptrsv", x);
+      const copy = newVector("TriangularPlan.solve", x, x.length);
       kernels.sptrsv(system, b, copy);
       await undefined;
       x.set(copy);

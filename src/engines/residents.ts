@@ -161,12 +161,11 @@ class OnEngine implements Resident<Value> {
   }
 }
 
-function isMatrix(value: Value): value is Matrix<Real> {
-  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && "data" in value;
-}
+const isMatrix = (value: Value): value is Matrix<Real> => hasMember(value, "data");
+const isSparse = (value: Value): value is Sparse<Real> => hasMember(value, "pointers");
 
-function isSparse(value: Value): value is Sparse<Real> {
-  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && "pointers" in value;
+function hasMember(value: Value, name: string): boolean {
+  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && name in value;
 }
 
 function copyOfSparse(routine: string, A: Sparse<Real>): Sparse<Real> {

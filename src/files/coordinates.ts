@@ -1,10 +1,10 @@
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { FormatError } from "../errors.ts";
 import { store } from "../exact/store.ts";
-import { trusted } from "../sparse/formats.ts";
+import { addUp, MOST, trusted } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 import { Growing } from "./growing.ts";
-import { type Header, MIRROR, MOST, type Size } from "./header.ts";
+import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
 
 /** The entries of a file in coordinate format: they come in any order, and leave by rows. */
@@ -74,7 +74,7 @@ export class Coordinates {
     this.each(undefined, (i) => {
       pointers[i + 1] = (pointers[i + 1] as number) + 1;
     });
-    for (let i = 0; i < rows; i++) pointers[i + 1] = (pointers[i + 1] as number) + (pointers[i] as number);
+    addUp(pointers);
     const indices = newIntegers(this.routine, this.full);
     const values = newVector(this.routine, new Float64Array(0), this.full);
     this.each(order, (i, j, value) => {

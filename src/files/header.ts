@@ -1,3 +1,4 @@
+import { MOST } from "../sparse/formats.ts";
 import { type Line, quoted } from "./lines.ts";
 
 // The first line of a Matrix Market file, and the line of sizes. Boisvert, Pozo, Remington: The Matrix Market Exchange Formats:
@@ -19,9 +20,6 @@ export interface Size {
   readonly cols: number;
   readonly entries: number;
 }
-
-/** Rows, columns and entries are counted in 32 bits. */
-export const MOST = 2 ** 31 - 1;
 
 /** What the entries below the diagonal are multiplied by to give those above it; 0 where these are in the file themselves. */
 export const MIRROR = { general: 0, symmetric: 1, "skew-symmetric": -1 } as const;

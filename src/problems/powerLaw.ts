@@ -1,7 +1,7 @@
 import { checkCount } from "../checks.ts";
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { ShapeError } from "../errors.ts";
-import { trusted } from "../sparse/formats.ts";
+import { addUp, MOST, trusted } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 import { nonzero } from "./illConditionedDot.ts";
 import { Random } from "./random.ts";
@@ -17,7 +17,7 @@ export function powerLaw(n: number, entries: number, seed: number): Sparse {
   checkCount("powerLaw", "n", n, 0);
   checkCount("powerLaw", "entries", entries, n);
   checkCount("powerLaw", "seed", seed, 0);
-  const most = Math.min(n * n, 2 ** 31 - 1);
+  const most = Math.min(n * n, MOST);
   if (entries > most)
     throw new ShapeError(
       `powerLaw: entries is ${entries}, expected at most ${most} (${most === n * n ? "all of the matrix" : "indices have 32 bits"})`,
@@ -57,8 +57,7 @@ function rowPointers(n: number, links: number, random: Random): Int32Array {
     pointers[(byLength[rank - 1] as number) + 1] = 1 + length;
     left -= length;
   }
-  for (let i = 0; i < n; i++) pointers[i + 1] = (pointers[i + 1] as number) + (pointers[i] as number);
-  return pointers;
+  return addUp(pointers);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { ShapeError } from "../errors.ts";
-import { trusted } from "../sparse/formats.ts";
+import { MOST, trusted } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 
 // Matrices of grids, x fastest. What is in the rows of a node depends on where it is only through the sides on which it has
@@ -39,10 +39,8 @@ export function stencilMatrix(
     0,
   );
   const size = pairs * unknowns * unknowns;
-  if (Math.max(order, size) > 2 ** 31 - 1)
-    throw new ShapeError(
-      `${routine}: ${nx} x ${ny} x ${nz} nodes make ${size} entries, expected at most ${2 ** 31 - 1} (indices have 32 bits)`,
-    );
+  if (Math.max(order, size) > MOST)
+    throw new ShapeError(`${routine}: ${nx} x ${ny} x ${nz} nodes make ${size} entries, expected at most ${MOST} (indices have 32 bits)`);
   const pointers = newIntegers(routine, order + 1);
   const indices = newIntegers(routine, size);
   const values = newVector(routine, new Float64Array(0), size);

@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Kernels } from "../engines/kernels.ts";
+import type { Kernels, SparseTriangle } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
@@ -125,13 +125,7 @@ export function placesOf(lev: Int32Array, count: number): Int32Array {
 }
 
 /** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
-export interface Entries {
-  readonly begins: Int32Array;
-  readonly ends: Int32Array;
-  readonly indices: Int32Array;
-  readonly values: Real;
-  readonly diagonal: Real | undefined;
-}
+export type Entries = Pick<SparseTriangle, "begins" | "ends" | "indices" | "values" | "diagonal">;
 
 // Lines at a time: they are read twice, and some hundred kilobytes stay in a cache meanwhile.
 const ROWS = 2048;

@@ -7,7 +7,8 @@ import type { Format, Real, Sparse } from "../types.ts";
 // Patterns are checked once, when a matrix is made; everything later trusts those in here, and knows whether their lines ascend.
 const checked = new WeakMap<Sparse<Real>, boolean>();
 
-const MOST = 2 ** 31 - 1; // rows, columns and entries are counted in 32 bits
+/** Rows, columns and entries are counted in 32 bits. */
+export const MOST = 2 ** 31 - 1;
 
 /**
  * A sparse matrix by rows, in arrays of yours, which are not copied: the columns of row i and their values are at
@@ -121,32 +122,43 @@ function checkIndices(
 /** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
 export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsr", "A", A);
-  return A.format === "csr" ? A : trusted({ ...A, format: "csr", ...transposed("toCsr", A) }, true);
+  return A.format === "csr" ? A : converted("toCsr", A, "csr", A.rows);
 }
 
 /** The same matrix by columns. One that is by columns already is returned as it is; otherwise columns come out ascending. */
 export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsc", "A", A);
-  return A.format === "csc" ? A : trusted({ ...A, format: "csc", ...transposed("toCsc", A) }, true);
+  return A.format === "csc" ? A : converted("toCsc", A, "csc", A.cols);
 }
 
-// A counting transpose: how many entries each line of the result has, where it begins, then every entry to its place.
-function transposed<V extends Real>(routine: string, A: Sparse<V>): Pick<Sparse<V>, "pointers" | "indices" | "values"> {
-  const [lines, length] = A.format === "csr" ? [A.rows, A.cols] : [A.cols, A.rows];
-  const pointers = newIntegers(routine, length + 1);
-  const indices = newIntegers(routine, A.indices.length);
+function converted<V extends Real>(routine: string, A: Sparse<V>, format: "csr" | "csc", lines: number): Sparse<V> {
   const values = newVector(routine, A.values, A.values.length);
-  const next = startOfLines(A.indices, pointers);
-  for (let i = 0; i < lines; i++) {
-    for (let p = A.pointers[i] as number; p < (A.pointers[i + 1] as number); p++) {
-      const j = A.indices[p] as number;
+  const { pointers, indices } = transposed(routine, A, lines, A.values, values);
+  return trusted({ ...A, format, pointers, indices, values }, true);
+}
+
+/** Lines of indices. */
+export type Pattern = Pick<Sparse<Real>, "pointers" | "indices">;
+
+/**
+ * The lines across those of a pattern, of which there are so many, and with them values, if there are any: how many entries
+ * each has, where it begins, then every entry to its place.
+ */
+export function transposed(routine: string, from: Pattern, lines: number, values?: Real, to?: Real): Pattern {
+  const pointers = newIntegers(routine, lines + 1);
+  const indices = newIntegers(routine, from.indices.length);
+  const next = startOfLines(from.indices, pointers);
+  for (let i = 0, p = 0; i + 1 < from.pointers.length; i++) {
+    const end = from.pointers[i + 1] as number;
+    for (; p < end; p++) {
+      const j = from.indices[p] as number;
       const at = next[j] as number;
       next[j] = at + 1;
       indices[at] = i;
-      values[at] = A.values[p] as number;
+      if (values && to) to[at] = values[p] as number;
     }
   }
-  return { pointers, indices, values };
+  return { pointers, indices };
 }
 
 /** `pointers` := where each line begins if line j has as many entries as j is among the indices. Returns a copy of it. */
@@ -155,6 +167,11 @@ export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Ar
     const j = (indices[p] as number) + 1;
     pointers[j] = (pointers[j] as number) + 1;
   }
-  for (let j = 1; j < pointers.length; j++) pointers[j] = (pointers[j] as number) + (pointers[j - 1] as number);
-  return pointers.slice();
+  return addUp(pointers).slice();
+}
+
+/** Every number becomes the sum of those up to it: lengths of lines, behind a 0, become where they begin. */
+export function addUp(lengths: Int32Array): Int32Array {
+  for (let k = 1; k < lengths.length; k++) lengths[k] = (lengths[k] as number) + (lengths[k - 1] as number);
+  return lengths;
 }

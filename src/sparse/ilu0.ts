@@ -4,7 +4,7 @@ import { roundEnclosure } from "../exact/enclosure.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd, twoSum } from "../exact/transforms.ts";
 import type { Format, Real, Sparse } from "../types.ts";
-import { checkSparse, toCsc, toCsr, trusted } from "./formats.ts";
+import { ascends, checkSparse, toCsc, toCsr, trusted } from "./formats.ts";
 
 /**
  * Incomplete LU without fill of a square matrix: unit L below the diagonal and U on and above it, in the pattern of A, whose
@@ -16,7 +16,8 @@ import { checkSparse, toCsc, toCsr, trusted } from "./formats.ts";
 export function ilu0<V extends Real>(A: Sparse<V>): Sparse<V> {
   const format = checkSparse("ilu0", "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`ilu0: A is ${A.rows} by ${A.cols}, expected a square matrix`);
-  const ascending = checkDiagonal(A);
+  checkDiagonal(A);
+  const ascending = ascends(A);
   checkFinite(A);
   const S = ascending ? A : A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A));
   const factors = { ...S, values: copyOf("ilu0", S.values) };
@@ -24,20 +25,11 @@ export function ilu0<V extends Real>(A: Sparse<V>): Sparse<V> {
   return trusted(ascending ? factors : { ...A, values: inOrderOf(A, factors) }, ascending);
 }
 
-// Throws unless every line has its diagonal entry; says whether all of them ascend.
-function checkDiagonal({ rows: n, pointers, indices }: Sparse<Real>): boolean {
-  let ascending = true;
-  for (let i = 0; i < n; i++) {
-    let missing = true;
-    for (let p = pointers[i] as number, last = -1; p < (pointers[i + 1] as number); p++) {
-      const j = indices[p] as number;
-      if (j === i) missing = false;
-      if (j < last) ascending = false;
-      last = j;
-    }
-    if (missing) throw new SingularError(`ilu0: A has no entry (${i}, ${i}), expected a full diagonal`, i);
-  }
-  return ascending;
+// Throws unless every line has its diagonal entry.
+function checkDiagonal({ rows: n, pointers, indices }: Sparse<Real>): void {
+  for (let i = 0; i < n; i++)
+    if (!indices.subarray(pointers[i], pointers[i + 1]).includes(i))
+      throw new SingularError(`ilu0: A has no entry (${i}, ${i}), expected a full diagonal`, i);
 }
 
 function checkFinite(A: Sparse<Real>): void {

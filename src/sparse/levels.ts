@@ -1,8 +1,10 @@
+import { checkWord } from "../checks.ts";
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import type { ThreadKernels } from "../engines/threads/index.ts";
+import { ShapeError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { count, fill, levelsOf, placesOf, type Stored } from "./analysis.ts";
-import { toCsc, toCsr } from "./formats.ts";
+import { addUp, checkSparse, toCsc, toCsr } from "./formats.ts";
 
 // The set-up phases of the sparse paper, each by itself: for study and for its tables. Plans find what they need on the way.
 
@@ -14,7 +16,7 @@ export interface Levels {
 
 /** The levels of a triangle of A by the paper's loop over rows, or the one over columns. */
 export function levels(A: Sparse<Real>, uplo: "lower" | "upper", by: "rows" | "columns"): Levels {
-  const triangle = stored(by === "rows" ? toCsr(A) : toCsc(A), uplo);
+  const triangle = stored("levels", by === "rows" ? toCsr(A) : toCsc(A), uplo);
   const lev = newIntegers("levels", triangle.n);
   const ilev = placesOf(lev, levelsOf(triangle, lev));
   const jlev = newIntegers("levels", triangle.n);
@@ -24,17 +26,18 @@ export function levels(A: Sparse<Real>, uplo: "lower" | "upper", by: "rows" | "c
 
 /** How many unknowns each unknown waits for. */
 export function dependencyCounts(A: Sparse<Real>, uplo: "lower" | "upper"): Int32Array {
-  const triangle = stored(A, uplo);
+  const triangle = stored("dependencyCounts", A, uplo);
   return count(triangle, !triangle.byRows).ofLine;
 }
 
 /** The levels by Kahn's algorithm on a pool of threads, from dependency counts and the transposed pattern. */
 export async function kahn(engine: Pick<ThreadKernels, "kahn">, A: Sparse<Real>, uplo: "lower" | "upper"): Promise<Levels> {
-  const triangle = stored(A, uplo);
+  const triangle = stored("kahn", A, uplo);
   const { n, byRows } = triangle;
   const { entries, ofLine } = count(triangle, byRows); // of columns
   const begins = newIntegers("kahn", n + 1);
-  for (let j = 0; j < n; j++) begins[j + 1] = (begins[j] as number) + (ofLine[j] as number);
+  begins.set(ofLine, 1);
+  addUp(begins);
   const indices = newIntegers("kahn", entries);
   const values = newVector("kahn", A.values, entries);
   fill(triangle, byRows, undefined, { begins, ends: begins.subarray(1), indices, values, diagonal: undefined });
@@ -43,6 +46,9 @@ export async function kahn(engine: Pick<ThreadKernels, "kahn">, A: Sparse<Real>,
   return { ilev, jlev };
 }
 
-function stored(A: Sparse<Real>, uplo: "lower" | "upper"): Stored {
+function stored(routine: string, A: Sparse<Real>, uplo: "lower" | "upper"): Stored {
+  checkSparse(routine, "A", A);
+  if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
+  checkWord(routine, "uplo", uplo, ["lower", "upper"]);
   return { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
 }

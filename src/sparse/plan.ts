@@ -16,9 +16,9 @@ export interface Plan {
   readonly bytes: number;
   /** The pattern that it was made from. */
   readonly triangle: Stored;
-  readonly storage: Storage;
+  readonly form: Storage["form"];
   /** Its memory. `values` are those that were taken while the ones among the entries were in use. */
-  readonly memory: { readonly entries: Reserved; readonly tasks?: Reserved | undefined; readonly values?: Reserved };
+  readonly memory: { readonly entries: Reserved; readonly tasks: Reserved; readonly values?: Reserved };
   readonly reserve: (bytes: number) => Reserved;
 }
 
@@ -134,7 +134,7 @@ const countLevels = (triangle: Stored): number => levelsOf(triangle, newIntegers
 
 function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
   const { n, upper } = triangle;
-  const { block, form: _, ...entries } = storage;
+  const { block, form, ...entries } = storage;
   const { tasks, block: more } = placed(reserve, found);
   let levels: number | undefined = schedule === "serial" || schedule === "gsf" ? 0 : undefined;
   return {
@@ -146,7 +146,7 @@ function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule,
     },
     bytes: block.bytes + more.bytes,
     triangle,
-    storage,
+    form,
     memory: { entries: block.reserved, tasks: more.reserved },
     reserve,
   };
@@ -169,25 +169,22 @@ function placed(reserve: (bytes: number) => Reserved, { count, together, ...arra
 
 /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
 export function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
-  const { storage, system } = plan;
+  const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
   if (!inUse) {
-    refill(triangle, storage);
+    refill(triangle, form, system);
     return { plan };
   }
   const width = from.BYTES_PER_ELEMENT;
-  const block = new Block(plan.reserve, [width * storage.values.length, width * (storage.diagonal?.length ?? 0)]);
-  const fresh = {
-    values: block.reals(from, storage.values.length),
-    diagonal: storage.diagonal && block.reals(from, storage.diagonal.length),
-  };
+  const block = new Block(plan.reserve, [width * system.values.length, width * (system.diagonal?.length ?? 0)]);
+  const values = block.reals(from, system.values.length);
+  const next = { ...system, values, diagonal: system.diagonal && block.reals(from, system.diagonal.length) };
   try {
-    refill(triangle, { ...storage, ...fresh });
+    refill(triangle, form, next);
   } catch (error) {
     block.reserved.free();
     throw error;
   }
-  const memory = { ...plan.memory, values: block.reserved };
-  return { plan: { ...plan, system: { ...system, ...fresh }, storage: { ...storage, ...fresh }, memory }, replaced: plan.memory.values };
+  return { plan: { ...plan, system: next, memory: { ...plan.memory, values: block.reserved } }, replaced: plan.memory.values };
 }

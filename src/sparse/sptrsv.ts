@@ -1,15 +1,13 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
 import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
-import type { Reserved } from "../engines/kernels.ts";
+import { type Reserved, SCHEDULES } from "../engines/kernels.ts";
 import { ShapeError } from "../errors.ts";
 import { asRow, checkSeparate } from "../matrix.ts";
 import type { Format, Real, Sparse } from "../types.ts";
 import { checkSparse } from "./formats.ts";
 import { analyse, type Plan, withValues } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
-
-const SCHEDULES = ["auto", "serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
 
 /** What runs a routine: at once, or with a promise of its result. */
 export type Run = (routine: Routine<unknown>) => unknown;
@@ -24,7 +22,7 @@ export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run):
   checkFlag("sptrsv", "trans", trans);
   checkFlag("sptrsv", "unit", unit);
   checkFlag("sptrsv", "exact", exact);
-  checkWord("sptrsv", "schedule", schedule, SCHEDULES);
+  checkWord("sptrsv", "schedule", schedule, ["auto", ...SCHEDULES]);
   if (expectedSolves !== undefined) checkCount("sptrsv", "expectedSolves", expectedSolves, 0);
   const triangle = { A, n: A.rows, upper: (uplo === "upper") !== trans, byRows: (A.format === "csr") !== trans, unit };
   const plan = (yield (kernels) => analyse(kernels, triangle, exact, options)) as Plan;
@@ -57,7 +55,7 @@ const collected = new FinalizationRegistry<Held>(release);
 function release(held: Held): void {
   held.freed = true;
   if (held.pending > 0) return;
-  for (const block of [...Object.values(held.plan.memory), ...held.replaced]) block?.free();
+  for (const block of [...Object.values(held.plan.memory), ...held.replaced]) block.free();
 }
 
 // What users see of a plan. Its memory goes when none of the methods can be called any more: they all know `life`.

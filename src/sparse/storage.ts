@@ -1,8 +1,9 @@
 import { newIntegers } from "../dense/vectors.ts";
 import type { Kernels, Reserved, SparseTriangle } from "../engines/kernels.ts";
+import { aligned } from "../engines/wasm/space.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
-import { ascends } from "./formats.ts";
+import { addUp, ascends } from "./formats.ts";
 import { findRuns, RunFinder, type Runs } from "./tasks.ts";
 
 // Where the entries of a plan are: in memory of the engine, with the diagonal apart.
@@ -73,7 +74,7 @@ function storeCounted(reserve: Reserve, triangle: Stored, across: boolean, place
   const begins = block.integers(n + 1);
   begins[0] = 0;
   for (let l = 0; l < n; l++) begins[(place ? (place[l] as number) : l) + 1] = ofLine[l] as number;
-  for (let k = 0; k < n; k++) begins[k + 1] = (begins[k + 1] as number) + (begins[k] as number);
+  addUp(begins);
   const diagonal = unit ? undefined : block.reals(A.values, n);
   const order = place && block.integers(n);
   if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
@@ -89,24 +90,21 @@ function complete(triangle: Stored, storage: Storage, found: number): Storage {
 }
 
 /** New values of the same pattern; indices are written once more as they are. */
-export function refill(triangle: Stored, storage: Storage): void {
-  const { form, begins, ends, values, diagonal, order } = storage;
+export function refill(triangle: Stored, form: Storage["form"], to: Entries & Pick<Storage, "order">): void {
+  const { begins, ends, values, diagonal, order } = to;
   const { A, n } = triangle;
   const before = comesBefore(triangle);
   if (form === "as stored") {
     values.set(A.values);
     for (let l = 0; diagonal && l < n; l++) diagonal[l] = A.values[before ? (ends[l] as number) : (begins[l] as number) - 1] as number;
   } else if (form === "lines") {
-    copyLines(triangle, storage);
+    copyLines(triangle, to);
   } else {
     const place = order && newIntegers("TriangularPlan.update", n);
     if (place && order) for (let k = 0; k < n; k++) place[order[k] as number] = k;
-    fill(triangle, form === "across", place, storage);
+    fill(triangle, form === "across", place, to);
   }
 }
-
-const ALIGNMENT = 64;
-const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
 /** Reserved memory, cut into arrays one after another. */
 export class Block {

@@ -2,7 +2,7 @@ import { newIntegers } from "../dense/vectors.ts";
 import type { SparseTriangle } from "../engines/kernels.ts";
 import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
 import { placesOf } from "./analysis.ts";
-import { startOfLines } from "./formats.ts";
+import { type Pattern, transposed } from "./formats.ts";
 
 // What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution, with counters
 // of the runs they wait for. A run does its lines in order, so it waits for earlier runs only and never for itself.
@@ -121,38 +121,33 @@ export interface Graph {
 /** The graph of the runs of a system, whose lines are rows, which name what they wait for, or columns, which name what waits for them. */
 export function graphOf(lines: Lines, runs: Runs, columns: boolean): Graph {
   const count = runs.starts.length - 1;
-  const { starts, near } = neighbours(lines, runs);
-  const across = transposed(starts, near, count);
-  const [before, after] = columns ? [across, { starts, near }] : [{ starts, near }, across];
+  const along = neighbours(lines, runs);
+  const across = transposed("sptrsv", along, count);
+  const [before, after] = columns ? [across, along] : [along, across];
   const counts = newIntegers("sptrsv", count);
   const lev = newIntegers("sptrsv", count);
   let levels = 0;
   for (let run = 0; run < count; run++) {
-    const first = before.starts[run] as number;
-    const end = before.starts[run + 1] as number;
+    const first = before.pointers[run] as number;
+    const end = before.pointers[run + 1] as number;
     counts[run] = end - first;
     let level = 0;
-    for (let p = first; p < end; p++) level = Math.max(level, (lev[before.near[p] as number] as number) + 1);
+    for (let p = first; p < end; p++) level = Math.max(level, (lev[before.indices[p] as number] as number) + 1);
     lev[run] = level;
     levels = Math.max(levels, level + 1);
   }
   const ilev = placesOf(lev, levels);
   const sequence = newIntegers("sptrsv", count);
   for (let run = 0; run < count; run++) sequence[lev[run] as number] = run;
-  return { levels, ilev, sequence, counts, targets: after.starts, list: after.near };
-}
-
-interface Adjacency {
-  readonly starts: Int32Array;
-  readonly near: Int32Array;
+  return { levels, ilev, sequence, counts, targets: after.pointers, list: after.indices };
 }
 
 // The other runs that the entries of each run lead to, each once.
-function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts: runs, lookup }: Runs): Adjacency {
+function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts: runs, lookup }: Runs): Pattern {
   const count = runs.length - 1;
   const reversed = upper && !order; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
   const seen = newIntegers("sptrsv", count).fill(-1);
-  const starts = newIntegers("sptrsv", count + 1);
+  const pointers = newIntegers("sptrsv", count + 1);
   let near = newIntegers("sptrsv", 4 * count + 16);
   let found = 0;
   for (let run = 0; run < count; run++) {
@@ -177,28 +172,13 @@ function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts:
         near[found++] = other;
       }
     }
-    starts[run + 1] = found;
+    pointers[run + 1] = found;
   }
-  return { starts, near: near.slice(0, found) };
+  return { pointers, indices: near.slice(0, found) };
 }
 
 function grown(array: Int32Array): Int32Array {
   const more = newIntegers("sptrsv", 2 * array.length);
   more.set(array);
   return more;
-}
-
-function transposed(starts: Int32Array, near: Int32Array, count: number): Adjacency {
-  const begins = newIntegers("sptrsv", count + 1);
-  const list = newIntegers("sptrsv", near.length);
-  const next = startOfLines(near, begins);
-  for (let run = 0, p = 0; run < count; run++) {
-    for (; p < (starts[run + 1] as number); p++) {
-      const other = near[p] as number;
-      const at = next[other] as number;
-      next[other] = at + 1;
-      list[at] = run;
-    }
-  }
-  return { starts: begins, near: list };
 }

@@ -3,19 +3,11 @@ import { describe, expect, test } from "vitest";
 import { type LU, type Matrix, matrix, type Real, SingularError, ValueError } from "../../src/index.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
 import type { Format } from "../../src/types.ts";
+import { caught } from "../caught.ts";
 import { storedBits } from "../hex.ts";
 import * as oracle from "../oracles/matrices.ts";
 
 const { exlu, exluBatch } = routinesOn(kernels("reference") as Kernels);
-
-function caught(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (error) {
-    return error;
-  }
-  return expect.fail("nothing was thrown");
-}
 
 describe("exlu", () => {
   test("of a matrix by hand", () => {

@@ -10,6 +10,7 @@ import { csc, csr, toCsc, toCsr } from "../../src/sparse/formats.ts";
 import { ilu0 } from "../../src/sparse/ilu0.ts";
 import { Random } from "../../src/study.ts";
 import type { Format } from "../../src/types.ts";
+import { caught } from "../caught.ts";
 import { KINDS, permutation } from "../generators.ts";
 import { storedBits } from "../hex.ts";
 import { formatOf, numbers, pick, vectorOf } from "../matrices.ts";
@@ -73,15 +74,6 @@ function expectDefinition(A: Sparse<Real>): void {
     }
   }
   expect(storedBits(A.values)).toEqual(stays);
-}
-
-function caught(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (error) {
-    return error;
-  }
-  return expect.fail("nothing was thrown");
 }
 
 const FINITE = KINDS.filter((kind) => kind !== "special");

@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import type { Entries, Schedule, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -308,14 +308,14 @@ export function* lu(
 
 // ---------------------------------------------------------------- sparse triangular systems
 
-const SCHEDULES = {
+const SCHEDULED: Record<Schedule, number> = {
   serial: layout.SERIAL,
   levr: layout.LEVR,
   levc: layout.LEVC,
   slfr: layout.SLFR,
   slfc: layout.SLFC,
   gsf: layout.GSF,
-} as const;
+};
 
 // Tasks with a counter each: of what they wait for, or of what they have done.
 function countersOf({ tasks, schedule }: SparseTriangle): number {
@@ -341,7 +341,7 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
   else arena.zero(counts, 4 * counters);
   job
     .start(layout.SPTRSV, b)
-    .set(layout.JOB_SCHEDULE, SCHEDULES[system.schedule])
+    .set(layout.JOB_SCHEDULE, SCHEDULED[system.schedule])
     .set(layout.JOB_EXACT, system.exact ? 1 : 0)
     .set(layout.JOB_UPPER, system.upper ? 1 : 0)
     .set(layout.JOB_M, system.n)

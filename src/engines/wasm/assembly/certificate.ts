@@ -3,11 +3,11 @@
 import { BOUND, GRID, HIGH, LOW, PAPER, ROUND, SINGLE } from "./layout";
 import { U, productExcess, splat, twoSumError } from "./simd";
 
-@inline const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
+@inline export const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
 @inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
 // A bound is itself a sum of many rounded numbers: see exact/enclosure.ts.
 @inline export const MORE: f64 = 1.00000095367431640625; // 1 + 2^-20
-@inline const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
+@inline export const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
 @inline const TINY: f64 = 8.095e-320; // 2^-1060 and a little: what a few underflowing products may lose
 
 @inline function nextUp(x: f64): f64 { return x == 0 ? f64.MIN_VALUE : reinterpret<f64>(reinterpret<i64>(x) + (x > 0 ? 1 : -1)); }

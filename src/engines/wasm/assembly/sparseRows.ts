@@ -1,6 +1,6 @@
 // Rows of a sparse triangular system, in plain and in exact arithmetic: x_k from b_k, the entries of its row and the
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
-import { certified, certifiedQuotient, excess, put } from "./certificate";
+import { LITTLE_MORE, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "./certificate";
 import { JOB_BEGINS, JOB_DIAGONAL, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y } from "./layout";
 import { LEAST } from "./ladder";
 import { sameBinade } from "./filter";
@@ -9,12 +9,10 @@ import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub,
 import { addNumber, addProduct, clearDigits, quotient, round } from "./superaccumulator";
 import { addressAt, i32At } from "./team";
 
-@inline const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
 @inline const LARGE: f64 = 8.452712498170644e270; // 2^900
 // How far the grid of a row lies above its terms, in powers of two: rows up to 2^(SPARE - 2) times its size fit on it, and
 // n = 27 loses less than 2^-80 of the terms.
 @inline const SPARE: i32 = 8;
-@inline const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
 
 @inline export function integer(array: usize, i: i32): i32 { return i32.load(array + (<usize>i << 2)); }
 @inline function element<T>(array: usize, i: i32): f64 { return one<T>(array + <usize>i * sizeof<T>()); }
@@ -30,7 +28,7 @@ export function rows<T>(job: usize, from: i32, to: i32): void {
 @inline export function lineOf(job: usize, k: i32): i32 {
   return i32At(job, JOB_UPPER) && addressAt(job, JOB_ORDER) == 0 ? i32At(job, JOB_M) - 1 - k : k;
 }
-@inline function stepOf(job: usize): i32 { return i32At(job, JOB_UPPER) && addressAt(job, JOB_ORDER) == 0 ? -1 : 1; }
+@inline function stepOf(job: usize): i32 { return lineOf(job, 1) - lineOf(job, 0); }
 
 function plainRows<T>(job: usize, from: i32, to: i32): void {
   const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
@@ -101,7 +99,8 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
   return sizeof<T>() == 8 ? add(r, productExcess(a, z, product)) : r;
 }
 @inline function rounded<T>(high: f64, low: f64, bound: f64, diagonal: usize, k: i32): f64 {
-  return diagonal != 0 ? quickQuotient<T>(high, low, bound, element<T>(diagonal, k)) : quick<T>(high, low, bound);
+  if (diagonal != 0) return quickQuotient<T>(high, low, bound, element<T>(diagonal, k));
+  return sizeof<T>() == 4 ? certified(high, low, bound, true) : certifiedQuickly(high, low, bound);
 }
 
 // A row as a compensated sum. s gathers b and minus the products, c the error terms of both, S = |b| + sum |p|. No partial
@@ -127,13 +126,7 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
   return rounded<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), k);
 }
 
-// The number that all within bound of high + low round to; NaN where it is not proved.
-@inline function quick<T>(high: f64, low: f64, bound: f64): f64 {
-  if (sizeof<T>() == 4) return certified(high, low, bound, true);
-  const h = high + low, m = (abs(twoSumError(high, low, h)) + bound) * LITTLE_MORE, size = abs(h);
-  return h + m == h && h - m == h && size > SMALL && size < LARGE ? h : NaN;
-}
-// The same for the quotient by d. With r = RN(1 / d), q = RN(high r) is within 3 u of high / d, and
+// The number that all within bound of high + low round to when divided by d; NaN where it is not proved. With r = RN(1 / d), q = RN(high r) is within 3 u of high / d, and
 //   (high + low + e) / d = q + (high - q d + low + e) / d,
 // where RN(high - q d) errs by 3 u^2 |high|, the sum with low by u of itself, and the product with r by 2 u: together below
 //   |e / d| + 5 u^2 |q| + 4 u |correction|.
@@ -183,6 +176,5 @@ function exactly<T>(job: usize, k: i32, b: f64, d: f64): f64 {
   clearDigits();
   addNumber(b);
   for (let p = integer(addressAt(job, JOB_BEGINS), k); p < end; ++p) addProduct(-element<T>(values, p), element<T>(x, integer(indices, p)));
-  const v = addressAt(job, JOB_DIAGONAL) != 0 ? quotient(d, sizeof<T>() == 4) : round(sizeof<T>() == 4);
-  return v;
+  return addressAt(job, JOB_DIAGONAL) != 0 ? quotient(d, sizeof<T>() == 4) : round(sizeof<T>() == 4);
 }

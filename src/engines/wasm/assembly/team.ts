@@ -14,46 +14,13 @@ function spun(): void { patience = min(patience << 1, spins); }
 
 // Sleep while the counter has this value. The host's Atomics.wait and not memory.atomic.wait32: in the baseline code of
 // Node 20 that instruction overwrites a register in which the enclosing expression keeps a value (n in
-// n - waitWhile(...) * size became 0).
+// n - waitFor(...) * size became 0).
 // @ts-ignore: decorator
 @external("env", "sleep")
 declare function sleep(counter: usize, value: i32): void;
 
 // The first of `count` pieces of work that nobody has taken.
 export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job + JOB_NEXT, count); }
-
-// Wait until the counter is no longer `old`; its value then.
-export function waitWhile(counter: usize, old: i32): i32 {
-  for (let i = 0; i < patience; ++i) {
-    const now = atomic.load<i32>(counter);
-    if (now == old) continue;
-    spun();
-    return now;
-  }
-  slept();
-  while (true) {
-    const now = atomic.load<i32>(counter);
-    if (now != old) return now;
-    sleep(counter, old);
-  }
-}
-
-export function announce(counter: usize, value: i32): void {
-  atomic.store<i32>(counter, value);
-  atomic.notify(counter, -1);
-}
-
-// Nobody goes on before all have come here; the last to come sets the count of work taken.
-export function barrier(job: usize, next: i32): void {
-  const phase = atomic.load<i32>(job + JOB_PHASE);
-  if (atomic.add<i32>(job + JOB_ARRIVED, 1) == i32At(job, JOB_WORKERS) - 1) {
-    atomic.store<i32>(job + JOB_ARRIVED, 0);
-    atomic.store<i32>(job + JOB_NEXT, next);
-    announce(job + JOB_PHASE, phase + 1);
-  } else {
-    waitWhile(job + JOB_PHASE, phase);
-  }
-}
 
 // Wait until a counter is below a value, or above one; its value then. Who sleeps is counted, so that nobody calls for
 // sleepers where there are none (some 100 ns): either the sleeper is seen, or it sees the counter's new value first.
@@ -83,4 +50,16 @@ export function wake(job: usize, counter: usize): void {
 export function setAndWake(job: usize, counter: usize, value: i32): void {
   atomic.store<i32>(counter, value);
   wake(job, counter);
+}
+
+// Nobody goes on before all have come here; the last to come sets the count of work taken.
+export function barrier(job: usize, next: i32): void {
+  const phase = atomic.load<i32>(job + JOB_PHASE);
+  if (atomic.add<i32>(job + JOB_ARRIVED, 1) == i32At(job, JOB_WORKERS) - 1) {
+    atomic.store<i32>(job + JOB_ARRIVED, 0);
+    atomic.store<i32>(job + JOB_NEXT, next);
+    setAndWake(job, job + JOB_PHASE, phase + 1);
+  } else {
+    waitForMore(job, job + JOB_PHASE, phase);
+  }
 }

@@ -14,7 +14,7 @@ import { Dot } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { U, one, twoSumError } from "./simd";
-import { addressAt, announce, barrier, i32At, take, waitWhile } from "./team";
+import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "./team";
 
 // What a worker needs for a block of so many rows, in this order: enclosures of the products beside the diagonal block,
 // the residual and the correction of a refinement, and the block itself, row by row.
@@ -114,14 +114,14 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
     for (let i = low; i < high; ++i) setRecord(work + <usize>(i - low) * ENCLOSURE, 0, 0, skip ? NaN : 0);
     let used = 0;
     while (used < k) {
-      const done = i32At(job, JOB_FINISH) == RESIDUAL ? k : min(k, waitWhile(job + JOB_DONE, used));
+      const done = i32At(job, JOB_FINISH) == RESIDUAL ? k : min(k, waitForMore(job, job + JOB_DONE, used));
       const from = upper ? n - done * size : used * size, to = upper ? n - used * size : done * size;
       if (!skip) rowDots<T>(work, A + <usize>low * step + <usize>from * sizeof<T>(), step, high - low, x + <usize>from * sizeof<T>(), to - from);
       used = done;
     }
     solve<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
     if (!skip && k > 0) remember(proved);
-    announce(job + JOB_DONE, k + 1);
+    setAndWake(job, job + JOB_DONE, k + 1);
   }
 }
 
