@@ -1,8 +1,9 @@
 // Kernels from AssemblyScript into two WebAssembly modules, both as text in one generated file (so that a
-// plain synchronous import works in Node, browsers and bundlers alike), then TypeScript into dist/.
+// plain synchronous import works in Node, browsers and bundlers alike), those in OpenCL C as text in another, then
+// TypeScript into dist/.
 // With --kernels only the first half, which tests need; with --if-needed only if a source is newer.
 import { execFileSync } from "node:child_process";
-import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "assemblyscript/asc";
@@ -10,7 +11,16 @@ import { main } from "assemblyscript/asc";
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const KERNELS = "src/engines/wasm/assembly";
 const GENERATED = "src/engines/wasm/modules.generated.ts";
+const OPENCL = "src/engines/opencl/kernels";
+const SOURCES = "src/engines/opencl/sources.generated.ts";
 const onlyKernels = process.argv.includes("--kernels");
+
+// Without comments, which the driver's compiler has no use for.
+const texts = readdirSync(OPENCL).map((file) => {
+  const text = readFileSync(join(OPENCL, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
+  return `export const ${file.replace(".cl", "")} = ${JSON.stringify(text)};\n`;
+});
+writeFileSync(SOURCES, `// Generated from kernels/ by scripts/build.mjs.\n${texts.join("")}`);
 
 if (process.argv.includes("--if-needed")) {
   const [target, sources] = onlyKernels ? [GENERATED, [KERNELS]] : ["dist/index.js", ["src", "tsconfig.json"]];

@@ -5,6 +5,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 const NEEDS = [
   { "libopenblas0-pthread": "libopenblas.so.0" },
   { libcxsparse3: "libcxsparse.so.3", libcxsparse4: "libcxsparse.so.4" }, // Debian 12; Debian 13
+  { "ocl-icd-libopencl1": "libOpenCL.so.1" },
+  { "pocl-opencl-icd": "libpocl.so.2" }, // OpenCL on a CPU
 ];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";

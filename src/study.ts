@@ -7,7 +7,7 @@ import { routines } from "./dense/routines.ts";
 import type { Routines } from "./dense/types.ts";
 import { newVector } from "./dense/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
-import { EXACT_STAGES, type ExactStage, type Kernels } from "./engines/kernels.ts";
+import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
 import { reference } from "./engines/reference.ts";
 import { part } from "./engines/wasm/arena.ts";
 import { load } from "./engines/wasm/load.ts";
@@ -20,7 +20,7 @@ import type { Real, Reduction, Rounding } from "./types.ts";
 export { asyncRoutines } from "./dense/routines.ts";
 export type { AsyncKernels } from "./dense/steps.ts";
 export { type Engine, engineOf } from "./engines/engine.ts";
-export type { Entries, Kernels, Substitution } from "./engines/kernels.ts";
+export type { Entries, Kernels, LocalKernels, Substitution } from "./engines/kernels.ts";
 export { onThreads } from "./engines/open.ts";
 export { doubleDoubleTrsv } from "./exact/doubleDouble.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";
@@ -31,10 +31,15 @@ export { dependencyCounts, kahn, type Levels, levels } from "./sparse/levels.ts"
 export type { Reduction } from "./types.ts";
 
 /** The synchronous engines by name; undefined where this machine cannot run one. */
-export function kernels(name: "embedded" | "reference" | "wasm-fma" | "wasm-dekker"): Kernels | undefined {
+export function kernels(name: "embedded" | "reference" | "wasm-fma" | "wasm-dekker"): LocalKernels | undefined {
   if (name === "embedded") return embedded();
   if (name === "reference") return reference;
   return load(name === "wasm-fma" ? "fma" : "dekker");
+}
+
+/** The kernels of the OpenCL engine as a synchronous engine, on the device that this choice means. */
+export async function openclKernels(device?: string | number): Promise<Kernels> {
+  return (await import("./engines/opencl/index.ts")).openclKernels(device);
 }
 
 /** The level 1 routines on one of these engines. */
@@ -89,9 +94,9 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     accumulate,
     accumulateBy: (other, op, x, y, into) => engine.accumulateBy(other, op, x, y, into),
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
-    workers: engine.workers,
-    reserve: (routine, bytes) => engine.reserve(routine, bytes),
-    bound: (...args) => engine.bound(...args),
+    workers: reference.workers,
+    reserve: reference.reserve,
+    bound: reference.bound,
     sptrsv: sparse(addProducts),
     ...dense(addProducts),
   };

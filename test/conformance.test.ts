@@ -96,11 +96,12 @@ const MIRROR: Record<Rounding, Rounding> = { nearest: "nearest", zero: "zero", u
 describe(`random vectors, HALFULP_SEED=${SEED}`, () => {
   test.each(NAMES)(`%s of ${COUNT / NAMES.length} vectors is what the oracles say`, (name) => {
     const seed = SEED + NAMES.indexOf(name);
-    for (let k = 0; k < COUNT / NAMES.length; k++) checkOne(name, new Random(seed * 2 ** 20 + k), `HALFULP_SEED=${SEED}, case ${k}`);
+    for (let k = 0; k < COUNT / NAMES.length; k++) checkOne(name, new Random(seed * 2 ** 20 + k), k);
   });
 });
 
-function checkOne(name: Name, random: Random, label: string): void {
+function checkOne(name: Name, random: Random, k: number): void {
+  const label = `HALFULP_SEED=${SEED}, case ${k}`;
   const op = OPERATION[name];
   const n = length(random);
   const wide = vector(random, n, KINDS[random.below(KINDS.length)] as (typeof KINDS)[number]);
@@ -135,7 +136,8 @@ function checkOne(name: Name, random: Random, label: string): void {
   const negatedWant =
     name === "exsum" && negated.every((v) => Object.is(v, -0)) ? -0 : finish(typeof exact === "bigint" ? -exact : -exact, MIRROR[mode]);
 
-  for (const { name: engine, routines } of RUNNING) {
+  for (const { name: engine, routines, every } of RUNNING) {
+    if (k % every !== 0) continue;
     check(call(routines, name, x, y, mode), want, engine);
     check(call(routines, name, permutedX, permutedY, mode), want, `${engine}, permuted`);
     check(call(routines, name, longX, longY, mode), longWant, `${engine}, ${times} times`);

@@ -2,7 +2,7 @@
 // HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
 import { describe } from "vitest";
 import type { Schedule, SparseOptions } from "../src/sparse/types.ts";
-import { engineOf, type Kernels, kernels, level1On, onThreads, routinesOn } from "../src/study.ts";
+import { engineOf, type Kernels, kernels, level1On, onThreads, openclKernels, routinesOn } from "../src/study.ts";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../src/types.ts";
 
 export interface Row {
@@ -17,9 +17,13 @@ const TABLE = {
   reference: "",
   "wasm-fma": "no relaxed SIMD with a fused multiply-add on this machine",
   "wasm-dekker": "no WebAssembly SIMD on this machine",
+  opencl: "no OpenCL device on this machine, see npm run setup",
 };
 type Name = keyof typeof TABLE;
 const NAMES = Object.keys(TABLE) as Name[];
+
+// Of many random cases OpenCL takes every so-many-th: a call costs a launch and a trip to the device.
+const EVERY = 64;
 
 // Engines for matrix routines only: pools of threads, more of them than cores too.
 const pool = (threads: number, variant: "fma" | "dekker") => [`threads-${threads}-${variant}`, { threads, variant }] as const;
@@ -38,11 +42,14 @@ function chosen(): readonly string[] {
 }
 
 const CHOSEN = chosen();
+const opencl = CHOSEN.includes("opencl") ? await openclKernels(process.env.HALFULP_DEVICE).catch(() => undefined) : undefined;
 export const ENGINES: readonly Row[] = NAMES.filter((name) => CHOSEN.includes(name)).map((name) => ({
   name,
-  kernels: kernels(name),
+  kernels: name === "opencl" ? opencl : kernels(name),
   missing: TABLE[name],
 }));
+
+const everyOf = (name: string): number => (name === "opencl" && CHOSEN.length > 1 ? EVERY : 1);
 
 export type Routines = ReturnType<typeof level1On>;
 
@@ -55,9 +62,16 @@ export function describeEngines(title: string, body: (routines: Routines, engine
 }
 
 /** The engines that run here. */
-export const RUNNING: readonly { name: string; engine: Kernels; routines: Routines }[] = ENGINES.flatMap(({ name, kernels: engine }) =>
-  engine ? [{ name, engine, routines: level1On(engine) }] : [],
+export const RUNNING: readonly Running[] = ENGINES.flatMap(({ name, kernels: engine }) =>
+  engine ? [{ name, engine, routines: level1On(engine), every: everyOf(name) }] : [],
 );
+interface Running {
+  readonly name: string;
+  readonly engine: Kernels;
+  readonly routines: Routines;
+  /** Of many random cases it takes those whose number is a multiple of this. */
+  readonly every: number;
+}
 
 /** The matrix routines as tests see them: of either precision, and of an engine that may answer later. */
 export interface DenseRoutines {
@@ -91,16 +105,18 @@ interface DenseRow {
   /** Of the pool; 0 on the calling thread. */
   readonly threads: number;
   readonly routines: DenseRoutines;
+  readonly every: number;
 }
 
 const RUNS = { fma: kernels("wasm-fma") !== undefined, dekker: kernels("wasm-dekker") !== undefined };
-const sync: readonly DenseRow[] = RUNNING.map(({ name, engine }) => ({
+const sync: readonly DenseRow[] = RUNNING.map(({ name, engine, every }) => ({
   name,
   threads: 0,
   routines: routinesOn(engine) as unknown as DenseRoutines,
+  every,
 }));
 const pools: readonly DenseRow[] = Object.entries(POOLS).flatMap(([name, { threads, variant }]) =>
-  CHOSEN.includes(name) && RUNS[variant] ? [{ name, threads, routines: onPool(threads, variant) }] : [],
+  CHOSEN.includes(name) && RUNS[variant] ? [{ name, threads, routines: onPool(threads, variant), every: 1 }] : [],
 );
 
 // The pool is opened at the first call: most test files need none.

@@ -42,7 +42,8 @@ describe(`sums next to a tie, HALFULP_SEED=${SEED}`, () => {
       const v = Float64Array.from(order, (i) => all[i] as number);
       const w = Float64Array.from(order, (i) => allY[i] as number);
       const want = round(exactReduction("dot", v, w), "nearest", "binary64");
-      for (const { name: engine, routines } of RUNNING) {
+      for (const { name: engine, routines, every } of RUNNING) {
+        if (k % every !== 0) continue;
         const got = name === "exdot" ? routines.exdot(v, w) : routines.exsum(v);
         if (!Object.is(got, want))
           expect.fail(`${engine}: ${toHex(got)}, expected ${toHex(want)} (HALFULP_SEED=${SEED}, case ${k}, n = ${v.length})`);

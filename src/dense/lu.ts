@@ -1,7 +1,9 @@
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../checks.ts";
+import type { Entries } from "../engines/kernels.ts";
+import { remoteMemory } from "../engines/remote.ts";
 import { ShapeError, SingularError, ValueError } from "../errors.ts";
 import { correct } from "../exact/store.ts";
-import { checkMatrix, entries } from "../matrix.ts";
+import { asRow, checkMatrix, entries } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
 import { exgemv } from "./gemv.ts";
 import type { Routine } from "./steps.ts";
@@ -14,24 +16,30 @@ export interface Factors<V extends Real> {
   readonly lu: Matrix<V>;
   readonly pivots: Int32Array;
   readonly copy: Matrix<V> | undefined;
+  /** L and U for solve, where the engine keeps them. */
+  readonly kept: Matrix<V>;
 }
 
 /** P A = L U with partial pivoting. */
 export function* exlu<V extends Real>(A: Matrix<V>): Routine<Factors<V>> {
   checkMatrix("exlu", "A", A);
-  const copy = rowByRow("exlu", A);
-  const { data, rows, cols } = copy;
-  checkFinite("exlu", data, rows, cols, () => "A");
-  const lu = { ...copy, data: copyOf("exlu", data) };
+  const { rows, cols } = A;
+  const kept = yield* keep("exlu", entries(A));
+  const copy = kept ? compact(kept as V, rows, cols) : rowByRow("exlu", A);
+  if (kept) yield* checkFiniteThere("exlu", kept, rows, cols, () => "A");
+  else checkFinite("exlu", copy.data, rows, cols, () => "A");
   const pivots = newIntegers("exlu", Math.min(rows, cols));
+  const info = new Int32Array(1);
+  const there = kept && (yield* keep("exlu", entries(copy)));
+  const data = (there ?? copyOf("exlu", copy.data)) as V;
   if (data.length > 0) {
-    const info = new Int32Array(1);
-    const overflowed = (yield (kernels) => kernels.lu(lu.data, rows, cols, 1, pivots, info)) as number;
+    const overflowed = (yield (kernels) => kernels.lu(data, rows, cols, 1, pivots, info)) as number;
     checkOverflow("exlu", overflowed, rows, cols, () => "A");
     const column = (info[0] as number) - 1;
     if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
   }
-  return { lu, pivots, copy: rows === cols ? copy : undefined };
+  const lu = compact(there ? ((yield* fetch("exlu", there)) as V) : data, rows, cols);
+  return { lu, pivots, copy: rows === cols ? copy : undefined, kept: { ...lu, data } };
 }
 
 /** The same for many matrices of order n, one after another, each row by row. */
@@ -41,15 +49,25 @@ export function* exluBatch<V extends Real>(data: V, n: number, count: number): R
   checkCount("exluBatch", "count", count, 0);
   checkSize("exluBatch", "data", data, count * n * n, `${count} matrices of order ${n}`);
   const name = (k: number) => `matrix ${k}`;
-  checkFinite("exluBatch", data, n, n, name);
-  const lu = copyOf("exluBatch", data);
+  const kept = yield* keep("exluBatch", asRow(data));
+  if (kept) yield* checkFiniteThere("exluBatch", kept, n, n, name);
+  else checkFinite("exluBatch", data, n, n, name);
+  const lu = (kept ?? copyOf("exluBatch", data)) as V;
   const pivots = newIntegers("exluBatch", count * n);
   const info = newIntegers("exluBatch", count);
   if (lu.length > 0) {
     const overflowed = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as number;
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
-  return { lu, pivots, info };
+  return { lu: kept ? ((yield* fetch("exluBatch", kept)) as V) : lu, pivots, info };
+}
+
+// A copy where the engine keeps data, if it does, and of such a one a copy here.
+function* keep(routine: string, A: Entries): Routine<Real | undefined> {
+  return (yield (kernels) => kernels.keeping?.keep(routine, A)) as Real | undefined;
+}
+function* fetch(routine: string, x: Real, from = 0, length = x.length): Routine<Real> {
+  return (yield (kernels) => kernels.keeping?.fetch(routine, x, from, length)) as Real;
 }
 
 /** The solution of A x = b from the factors of A. */
@@ -62,8 +80,9 @@ export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, option
   const { refine = 0 } = options;
   checkCount("LU.solve", "refine", refine, 0);
 
-  const right = copyOf("LU.solve", b); // the caller may change b between two steps
-  const x = yield* substitute(factors, copyOf("LU.solve", b));
+  // The caller may change b between two steps.
+  const right = remoteMemory(b) ? ((yield* fetch("LU.solve", b)) as V) : copyOf("LU.solve", b);
+  const x = yield* substitute(factors, copyOf("LU.solve", right));
   for (let step = 0; step < refine && x.every(Number.isFinite); step++) {
     const r = yield* exgemv(-1, copy, x, 1, copyOf("LU.solve", right));
     correct(x, yield* substitute(factors, r));
@@ -72,9 +91,9 @@ export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, option
 }
 
 // Row swaps, which change b, then L, then U.
-function* substitute<V extends Real>({ lu, pivots }: Factors<V>, b: V): Routine<V> {
+function* substitute<V extends Real>({ kept, pivots }: Factors<V>, b: V): Routine<V> {
   for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
-  return yield* extrsv(lu, yield* extrsv(lu, b, { unit: true }), { uplo: "upper" });
+  return yield* extrsv(kept, yield* extrsv(kept, b, { unit: true }), { uplo: "upper" });
 }
 
 function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
@@ -85,7 +104,11 @@ function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
     if (colStep === 1) copy.set(data.subarray(offset + i * rowStep, offset + i * rowStep + cols), i * cols);
     else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStep + j * colStep] as number;
   }
-  return { data: copy, rows, cols, order: "row", ld: cols, offset: 0 };
+  return compact(copy, rows, cols);
+}
+
+function compact<V extends Real>(data: V, rows: number, cols: number): Matrix<V> {
+  return { data, rows, cols, order: "row", ld: cols, offset: 0 };
 }
 
 function checkFinite(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): void {
@@ -94,6 +117,13 @@ function checkFinite(routine: string, data: Real, rows: number, cols: number, na
   if (zero === 0) return;
   const index = data.findIndex((v) => !Number.isFinite(v));
   if (index >= 0) throw entryError(routine, index, rows, cols, name, `is ${data[index]}, expected a finite number`);
+}
+
+function* checkFiniteThere(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): Routine<void> {
+  const index = (yield (kernels) => kernels.keeping?.firstNotFinite(data)) as number;
+  if (index < 0) return;
+  const [value] = yield* fetch(routine, data, index, 1);
+  throw entryError(routine, index, rows, cols, name, `is ${value}, expected a finite number`);
 }
 
 function checkOverflow(routine: string, index: number, rows: number, cols: number, name: (matrix: number) => string): void {

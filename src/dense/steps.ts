@@ -1,24 +1,41 @@
-import type { Kernels } from "../engines/kernels.ts";
+import type { Wait, Work } from "../engines/device.ts";
+import type { Entries, Kernels, SystemKernels } from "../engines/kernels.ts";
+import type { Real } from "../types.ts";
 
 // A routine is written once, as a generator that yields what it wants of an engine and goes on with the answer. One
 // driver runs it on a synchronous engine, one on an asynchronous engine.
 
-type Name = "gemv" | "gemm" | "trsv" | "lu" | "sptrsv";
-type Memory = "workers" | "reserve" | "bound";
+type Name = "gemv" | "gemm" | "trsv" | "lu";
+type Promised<K, N extends keyof K> = {
+  readonly [M in N]: K[M] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
 
 /** The kernels that routines of matrices are made of. */
-export type MatrixKernels = Pick<Kernels, Name | Memory>;
+export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "plan"> & { readonly keeping?: Keeping };
+
+/**
+ * What an engine with a memory of its own offers beside: data that stays there between steps, and goes when it is collected.
+ * An asynchronous engine answers later.
+ */
+export interface Keeping {
+  /** A copy there, row by row. */
+  keep(routine: string, A: Entries): Later<Real>;
+  /** So many of the elements of an array that is there, from one on; unless said otherwise all. */
+  fetch(routine: string, x: Real, from?: number, length?: number): Later<Real>;
+  /** The index of the first element that is not finite, or -1. */
+  firstNotFinite(x: Real): Later<number>;
+}
+type Later<T> = T | Promise<T>;
 
 /**
  * The same of an asynchronous engine: a kernel reads its inputs before it returns, and writes its outputs when its
  * promise resolves, in one step. One that fails has written nothing.
  */
-export type AsyncKernels = { readonly [K in Name]: (...args: Parameters<Kernels[K]>) => Promise<ReturnType<Kernels[K]>> } & Pick<
-  Kernels,
-  Memory
->;
+export type AsyncKernels = Promised<Kernels, Name> &
+  Partial<Omit<SystemKernels, "sptrsv"> & Promised<SystemKernels, "sptrsv">> &
+  Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping };
 
-/** One call of a kernel. */
+/** One call of a kernel, or of something to wait for. */
 export type Step = (kernels: MatrixKernels | AsyncKernels) => unknown;
 
 /** A routine: it checks its arguments before it yields its first step, and is given the result of each step. */
@@ -31,6 +48,7 @@ export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels): R
     let result: unknown;
     try {
       result = turn.value(kernels());
+      if (isWait(result)) result.now();
     } catch (error) {
       turn = routine.throw(error);
       continue;
@@ -46,12 +64,32 @@ export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKerne
   while (!turn.done) {
     let result: unknown;
     try {
-      result = await turn.value(kernels());
+      result = turn.value(kernels());
+      if (isWait(result)) result = result.later();
+      if (result instanceof Promise) result = await result; // what is there already is gone on with before this returns
     } catch (error) {
       turn = routine.throw(error);
       continue;
     }
     turn = routine.next(result);
+  }
+  return turn.value;
+}
+
+const isWait = (result: unknown): result is Wait => typeof result === "object" && result !== null && "later" in result;
+
+/** Work on a device as a part of a routine. */
+export function* onDevice<R>(work: Work<R>): Routine<R> {
+  let turn = work.next();
+  while (!turn.done) {
+    const wait = turn.value;
+    try {
+      yield () => wait;
+    } catch (error) {
+      turn = work.throw(error);
+      continue;
+    }
+    turn = work.next();
   }
   return turn.value;
 }

@@ -1,17 +1,17 @@
-import type { Kernels } from "./kernels.ts";
+import type { LocalKernels } from "./kernels.ts";
 import { reference } from "./reference.ts";
 import { WasmKernels } from "./wasm/index.ts";
 import { load } from "./wasm/load.ts";
 
-let chosen: Kernels | undefined;
+let chosen: LocalKernels | undefined;
 
 /** The engine behind the synchronous routines, made at the first call: the fastest that runs here. */
-export function embedded(): Kernels {
+export function embedded(): LocalKernels {
   chosen ??= choose();
   return chosen;
 }
 
-function choose(): Kernels {
+function choose(): LocalKernels {
   try {
     return load("fma") ?? load("dekker") ?? reference;
   } catch {

@@ -8,12 +8,13 @@ import { copyOf } from "../dense/vectors.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Matrix, Real, Reduction, Sparse } from "../types.ts";
 import { embedded } from "./embedded.ts";
-import type { Kernels } from "./kernels.ts";
-import { type Allocate, type Resident, Residents } from "./residents.ts";
+import type { Elementwise, Kernels } from "./kernels.ts";
+import { remoteMemory } from "./remote.ts";
+import { type Resident, Residents, type Store } from "./residents.ts";
 
 export type { Resident } from "./residents.ts";
 
-export type EngineKind = "auto" | "wasm" | "threads";
+export type EngineKind = "auto" | "wasm" | "threads" | "opencl";
 
 type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
 type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
@@ -72,7 +73,9 @@ export interface Backend extends AsyncKernels {
   readonly device: string;
   readonly reduce: Reducer<Promise<number>>;
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void>;
-  readonly allocate: Allocate;
+  readonly store: Store;
+  /** Element by element, on arrays that are on the engine and not here. */
+  map?(op: Elementwise, alpha: number, x: Real, y: Real): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,7 +104,7 @@ type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** Everything an engine offers, from its kernels. */
 export function engineOf(backend: Backend): Engine {
-  const residents = new Residents((like, length) => backend.allocate(like, length));
+  const residents = new Residents(backend.store);
   const lending = (name: string, routine: Method): Method => {
     const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
     return residents.lending(name, names, writes, routine);
@@ -148,9 +151,9 @@ function asyncLevel1(backend: Backend): Record<string, (...args: never[]) => Pro
     exasum: rejecting(exasum),
     exdot: rejecting(exdot),
     exnrm2: rejecting(exnrm2),
-    exaxpy: elementwise("exaxpy"),
-    exscal: elementwise("exscal"),
-    exinvscal: elementwise("exinvscal"),
+    exaxpy: elementwise(backend, "exaxpy"),
+    exscal: elementwise(backend, "exscal"),
+    exinvscal: elementwise(backend, "exinvscal"),
   };
 }
 
@@ -159,19 +162,24 @@ function rejecting(routine: (...args: never[]) => Promise<number>): (...args: ne
   return async (...args) => routine(...args);
 }
 
-// The work is done at the call, written when the promise resolves.
-function elementwise(routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
+// On this thread the work is done at the call, and written when the promise resolves.
+function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
   return async (...args) => {
-    let write = (): void => {};
+    let done: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
       const target = op === "axpy" ? y : x;
+      if (backend.map && (remoteMemory(x) || remoteMemory(y))) {
+        const working = backend.map(op, alpha, x, y);
+        done = () => working;
+        return;
+      }
       const copy = copyOf(routine, target);
       embedded().map(op, alpha, op === "axpy" ? x : copy, copy);
-      write = () => target.set(copy);
+      done = () => target.set(copy);
     };
     const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
     await undefined;
-    write();
+    await done();
     return result;
   };
 }
@@ -182,11 +190,16 @@ function accumulateOn(backend: Backend) {
     if (y !== undefined) {
       checkVector("accumulate", "y", y);
       checkLength("accumulate", x, y);
-      if (x.BYTES_PER_ELEMENT !== y.BYTES_PER_ELEMENT) return new Accumulator().addProduct(x, y);
+      if (x.BYTES_PER_ELEMENT !== y.BYTES_PER_ELEMENT) {
+        const [left, right] = await Promise.all([x, y].map((z) => (remoteMemory(z) ? backend.store.fetch(z) : z)));
+        return new Accumulator().addProduct(left as Real, right as Real);
+      }
     }
     const empty = y === undefined ? onlyNegativeZeros(x) : x.length === 0;
     const sum = new Superaccumulator();
     if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
-    return Accumulator.of(sum, empty);
+    // What is not here has not been looked at.
+    const unseen = y === undefined && x.length > 0 && remoteMemory(x) !== undefined && Object.is(sum.round(), 0);
+    return Accumulator.of(sum, empty || (unseen && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0)));
   };
 }

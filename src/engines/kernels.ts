@@ -1,4 +1,7 @@
+import type { Routine } from "../dense/steps.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
+import type { Stored } from "../sparse/analysis.ts";
+import type { SparseOptions } from "../sparse/types.ts";
 import type { Real, Reduction } from "../types.ts";
 
 /** The routines that work element by element. */
@@ -102,11 +105,45 @@ export interface Tasks {
   readonly lookup?: Int32Array | undefined;
 }
 
+/** A triangular system that was analysed, with values that do not change. */
+export interface SparsePlan {
+  readonly n: number;
+  readonly schedule: Schedule;
+  /** Why this schedule, in one line. */
+  readonly reason: string;
+  /** How many levels the unknowns have; 0 where the schedule has no use for levels. */
+  levels(): number;
+  readonly bytes: number;
+  /** x := the solution for the right-hand side b. They do not overlap, and are of the type of A. */
+  solve(b: Real, x: Real): Routine<void>;
+  /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
+  withValues(values: Real, inUse: boolean): { readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined };
+  /** Give back its memory, but not what was replaced. */
+  free(): void;
+}
+
+/** What src/sparse/ makes plans of, on engines that do not make their own. */
+export interface SystemKernels {
+  /** How many workers share the work of a sparse solve; 0 on the calling thread, where all schedules run serially. */
+  readonly workers: number;
+  /** Memory in which sptrsv finds a system without a copy. */
+  reserve(routine: string, bytes: number): Reserved;
+  /**
+   * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.
+   * Returns how many have a diagonal entry that is not zero; -1 if there are entries of the other triangle. `breaks` gets the
+   * places of lines that do not need the one before them, ascending, behind their number.
+   */
+  bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number;
+  /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
+  sptrsv(system: SparseTriangle, b: Real, x: Real): void;
+}
+
 /**
  * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
- * checked. x and y are of one length; where a reduction has one operand, y is x.
+ * checked. x and y are of one length; where a reduction has one operand, y is x. An engine has the kernels of sparse systems, or
+ * it makes plans itself.
  */
-export interface Kernels {
+export interface Kernels extends Partial<SystemKernels> {
   readonly name: string;
   /** Stage 1: one pass that writes high, low and bound of the sum into `enclosure`. A bound of NaN says nothing. */
   enclose(op: Reduction, x: Real, y: Real): void;
@@ -132,16 +169,9 @@ export interface Kernels {
    * `data` of an entry that overflowed (then the matrices are not done).
    */
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
-  /** How many workers share the work of a sparse solve; 0 on the calling thread, where all schedules run serially. */
-  readonly workers: number;
-  /** Memory in which sptrsv finds a system without a copy. */
-  reserve(routine: string, bytes: number): Reserved;
-  /**
-   * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.
-   * Returns how many have a diagonal entry that is not zero; -1 if there are entries of the other triangle. `breaks` gets the
-   * places of lines that do not need the one before them, ascending, behind their number.
-   */
-  bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number;
-  /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
-  sptrsv(system: SparseTriangle, b: Real, x: Real): void;
+  /** The set-up phase, for a triangle whose arrays may be on the engine. */
+  plan?(triangle: Stored, exact: boolean, options: SparseOptions): SparsePlan;
 }
+
+/** An engine that has the kernels of sparse systems. */
+export type LocalKernels = Kernels & SystemKernels;

@@ -6,7 +6,8 @@ import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../types.ts";
 import { embedded, embeddedMemory } from "./embedded.ts";
 import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.ts";
-import type { Entries, Kernels } from "./kernels.ts";
+import type { Entries, LocalKernels } from "./kernels.ts";
+import { storeIn } from "./residents.ts";
 import { cores } from "./threads/cores.ts";
 import { ThreadKernels } from "./threads/index.ts";
 import { Pool } from "./threads/pool.ts";
@@ -16,21 +17,24 @@ import { sharedModule } from "./wasm/load.ts";
 export interface OpenOptions {
   /** Workers of the engine "threads"; as many as there are cores unless said otherwise. */
   threads?: number | undefined;
+  /** The device of the engine "opencl": its place in the list of devices, "gpu" or "cpu", or a part of its name; the first GPU unless said otherwise. */
+  device?: string | number | undefined;
 }
 
 const MOST_THREADS = 1024;
 
 /**
- * An engine of this kind, with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "auto" the
- * best that can be had. Close it when done; one that is left open does not keep the process alive.
+ * An engine of this kind, with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU,
+ * "auto" threads if they can be had. Close it when done; one that is left open does not keep the process alive.
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
-  checkWord("open", "kind", kind, ["auto", "wasm", "threads"]);
-  checkOptions("open", options, ["threads"]);
-  const { threads = cores() } = options;
+  checkWord("open", "kind", kind, ["auto", "wasm", "threads", "opencl"]);
+  checkOptions("open", options, ["threads", "device"]);
+  const { threads = cores(), device } = options;
   checkCount("open", "threads", threads, 1);
   if (threads > MOST_THREADS) throw new EngineError(`open: threads is ${threads}, expected at most ${MOST_THREADS}`);
   if (kind === "wasm") return engineOf(onThisThread(embedded()));
+  if (kind === "opencl") return engineOf(await (await opencl()).openclBackend(device));
   try {
     return engineOf(await onThreads(threads));
   } catch (error) {
@@ -47,7 +51,21 @@ export async function engines(): Promise<{ kind: string; available: boolean; dev
     missing === undefined
       ? { kind: "threads", available: true, device: `${cores()} threads, ${embedded().name}` }
       : { kind: "threads", available: false, reason: missing },
+    await openclDevice(),
   ];
+}
+
+// Loaded when it is asked for: most programs have no use for a GPU.
+const opencl = () => import("./opencl/index.ts");
+
+async function openclDevice(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }> {
+  try {
+    const { name } = (await opencl()).bestOf(await (await opencl()).devices());
+    return { kind: "opencl", available: true, device: name };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { kind: "opencl", available: false, reason: error.message.replace(/^opencl: /, "") };
+  }
 }
 
 async function missingForThreads(): Promise<string | undefined> {
@@ -82,7 +100,7 @@ async function openPool(...args: Parameters<typeof Pool.open>): Promise<Pool> {
 }
 
 /** An engine on this thread: the work is done at the call, results are written when its promise resolves. */
-export function onThisThread(kernels: Kernels): Backend {
+export function onThisThread(kernels: LocalKernels): Backend {
   const memory = embeddedMemory();
   return {
     kind: "wasm",
@@ -114,12 +132,12 @@ export function onThisThread(kernels: Kernels): Backend {
     async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
       kernels.accumulate(op, x, y, into, true);
     },
-    allocate<V extends Real>(like: V, length: number) {
+    store: storeIn(<V extends Real>(like: V, length: number) => {
       type Constructor = { readonly BYTES_PER_ELEMENT: number; new (...args: unknown[]): V };
       const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as Constructor;
       const array = memory ? memory.allocate<V>(length, type) : new type(length);
       return { array, free: () => memory?.free(array) };
-    },
+    }),
     async close() {},
   };
 }

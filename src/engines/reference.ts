@@ -7,7 +7,7 @@ import { formatOf, store } from "../exact/store.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd } from "../exact/transforms.ts";
 import type { Format, Real, Reduction } from "../types.ts";
-import type { Elementwise, ExactStage, Kernels } from "./kernels.ts";
+import type { Elementwise, ExactStage, LocalKernels } from "./kernels.ts";
 
 export { formatOf } from "../exact/store.ts";
 
@@ -41,7 +41,7 @@ function addProducts(x: Line, y: Line, into: Superaccumulator): void {
 }
 
 /** Plain TypeScript over exact/: slow, obviously right, and there where WebAssembly is not allowed. */
-export const reference: Kernels = {
+export const reference: LocalKernels = {
   name: "reference",
   enclose: filter,
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): number {

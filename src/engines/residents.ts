@@ -4,6 +4,7 @@ import { EngineError, ShapeError } from "../errors.ts";
 import { checkMatrix, entries } from "../matrix.ts";
 import { ascends, checkSparse, trusted } from "../sparse/formats.ts";
 import type { Matrix, Real, Sparse } from "../types.ts";
+import { remoteMemory } from "./remote.ts";
 import { part } from "./wasm/arena.ts";
 
 /** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
@@ -15,8 +16,33 @@ export interface Resident<V> {
   free(): void;
 }
 
-/** A vector in an engine's memory, and how to give it back. */
-export type Allocate = <V extends Real>(like: V, length: number) => { array: V; free(): void };
+/** Where an engine keeps data. */
+export interface Store {
+  /** An array of so many elements, of the type of `like`, with these pieces in it, each from its place on. */
+  keep<V extends Real | Int32Array>(like: V, length: number, pieces: Iterable<readonly [V, number]>): Kept<V>;
+  /** A copy of such an array for the caller. */
+  fetch<V extends Real | Int32Array>(array: V): Promise<V>;
+  /** Whether patterns of sparse matrices are kept there too: else they are analysed, and kept, on this thread. */
+  readonly patterns: boolean;
+}
+/** An array that is kept, and how to give its memory back. */
+export interface Kept<V> {
+  readonly array: V;
+  free(): void;
+}
+
+/** The store of an engine whose memory is at hand. */
+export function storeIn(allocate: <V extends Real>(like: V, length: number) => Kept<V>): Store {
+  return {
+    keep<V extends Real | Int32Array>(like: V, length: number, pieces: Iterable<readonly [V, number]>) {
+      const kept = allocate(like as Real, length);
+      for (const [piece, at] of pieces) kept.array.set(piece, at);
+      return kept as unknown as Kept<V>;
+    },
+    fetch: async (array) => copyOf("read", array as Real) as typeof array,
+    patterns: false,
+  };
+}
 
 type Routine = (...args: unknown[]) => Promise<unknown>;
 type Value = Real | Matrix<Real> | Sparse<Real>;
@@ -29,7 +55,7 @@ export class Residents {
   private readonly all = new Set<OnEngine>();
   private closed = false;
 
-  constructor(private readonly allocate: Allocate) {}
+  constructor(readonly store: Store) {}
 
   checkOpen(routine: string): void {
     if (this.closed) throw new EngineError(`${routine}: the engine is closed`);
@@ -44,8 +70,7 @@ export class Residents {
 
   private vector(x: Real): OnEngine {
     checkVector("upload", "value", x, "a matrix, a sparse matrix, ");
-    const { array, free } = this.allocate(x, x.length);
-    array.set(x);
+    const { array, free } = this.store.keep(x, x.length, [[x, 0]]);
     return new OnEngine(this, array, [x.length], free);
   }
 
@@ -53,16 +78,32 @@ export class Residents {
     checkMatrix("upload", "value", A);
     const { rows, cols, order } = A;
     const { data, offset, rowStep, colStep } = entries(A);
-    const { array, free } = this.allocate(data, rows * cols);
     const [lines, length, step] = order === "row" ? [rows, cols, rowStep] : [cols, rows, colStep];
-    if (length > 0) for (let i = 0; i < lines; i++) array.set(part(data, offset + i * step, length), i * length);
+    const pieces = linesOf(data, offset, lines, length, step);
+    const { array, free } = this.store.keep(data, rows * cols, pieces);
     return new OnEngine(this, { data: array, rows, cols, order, ld: length, offset: 0 }, [rows, cols], free);
   }
 
-  // The analysis of a sparse matrix is made on this thread: here is where it is at hand.
   private sparse(A: Sparse<Real>): OnEngine {
     checkSparse("upload", "value", A);
-    return new OnEngine(this, copyOfSparse("upload", A), [A.rows, A.cols], () => {});
+    const shape = [A.rows, A.cols];
+    if (!this.store.patterns) return new OnEngine(this, copyOfSparse("upload", A), shape, () => {});
+    const kept: Kept<unknown>[] = [];
+    const free = () => {
+      for (const each of kept) each.free();
+    };
+    const keep = <V extends Real | Int32Array>(x: V): V => {
+      const each = this.store.keep(x, x.length, [[x, 0]]);
+      kept.push(each);
+      return each.array;
+    };
+    try {
+      const there = { ...A, pointers: keep(A.pointers), indices: keep(A.indices), values: keep(A.values) };
+      return new OnEngine(this, trusted(there, ascends(A)), shape, free);
+    } catch (error) {
+      free();
+      throw error;
+    }
   }
 
   /**
@@ -120,8 +161,17 @@ class OnEngine implements Resident<Value> {
   async read(): Promise<Value> {
     this.owner.checkOpen("read");
     this.checkHere("read: this");
-    if (isSparse(this.inner)) return copyOfSparse("read", this.inner);
-    return isMatrix(this.inner) ? { ...this.inner, data: copyOf("read", this.inner.data) } : copyOf("read", this.inner);
+    const { inner, owner } = this;
+    this.lend(false); // its memory stays until this is through
+    try {
+      if (isMatrix(inner)) return { ...inner, data: await owner.store.fetch(inner.data) };
+      if (!isSparse(inner)) return await owner.store.fetch(inner);
+      if (!remoteMemory(inner.values)) return copyOfSparse("read", inner);
+      const [pointers, indices, values] = await Promise.all([inner.pointers, inner.indices, inner.values].map((x) => owner.store.fetch(x)));
+      return trusted({ ...inner, pointers, indices, values } as Sparse<Real>, ascends(inner));
+    } finally {
+      this.giveBack(false);
+    }
   }
 
   free(): void {
@@ -159,6 +209,13 @@ class OnEngine implements Resident<Value> {
   private releaseIfIdle(): void {
     if (this.freed && this.readers + this.writers === 0) this.release();
   }
+}
+
+// The lines of a matrix, each with its place in an array without gaps; all of them as one where there are none.
+function* linesOf(data: Real, offset: number, lines: number, length: number, step: number): Iterable<readonly [Real, number]> {
+  if (length === 0) return;
+  if (step === length) yield [part(data, offset, lines * length), 0];
+  else for (let i = 0; i < lines; i++) yield [part(data, offset + i * step, length), i * length];
 }
 
 const isMatrix = (value: Value): value is Matrix<Real> => hasMember(value, "data");

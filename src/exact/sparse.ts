@@ -1,4 +1,4 @@
-import type { Kernels, SparseTriangle, StoredLines } from "../engines/kernels.ts";
+import type { SparseTriangle, StoredLines, SystemKernels } from "../engines/kernels.ts";
 import type { Format, Real } from "../types.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 import { formatOf, store } from "./store.ts";
@@ -11,7 +11,7 @@ import { Superaccumulator } from "./superaccumulator.ts";
 const sum = new Superaccumulator();
 
 /** The routine for systems in the natural order, with the products of every row added in this way. */
-export function sparse(addProducts: AddProducts): Kernels["sptrsv"] {
+export function sparse(addProducts: AddProducts): SystemKernels["sptrsv"] {
   return (system, b, x) => {
     const format = formatOf(x);
     for (let k = 0; k < system.n; k++) {
@@ -47,7 +47,7 @@ function solvePlainly({ begins, ends, indices, values, diagonal }: SparseTriangl
   return diagonal ? round(s / (diagonal[i] as number)) : s;
 }
 
-/** Where lines that are copied as they are stored end, their diagonal, and which of them do not need the one before: see Kernels. */
+/** Where lines that are copied as they are stored end, their diagonal, and which of them do not need the one before: see SystemKernels. */
 export function bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
   const { n, upper, before, byRows, pointers, indices, values, diagonal, bounds } = lines;
   const step = before ? -1 : 1; // from the diagonal into the line

@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Kernels, SparseTriangle } from "../engines/kernels.ts";
+import type { SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
@@ -136,7 +136,7 @@ const ROWS = 2048;
  * are entries of the other triangle. The runs of lines are found on the way.
  */
 export function copyAsStored(
-  bound: Kernels["bound"],
+  bound: SystemKernels["bound"],
   triangle: Stored,
   { begins: pointers, indices, values, diagonal }: Entries,
   bounds: Int32Array,

@@ -1,5 +1,6 @@
+import type { Routine } from "../dense/steps.ts";
 import { newIntegers } from "../dense/vectors.ts";
-import type { Kernels, Reserved, Schedule, SparseTriangle, Tasks } from "../engines/kernels.ts";
+import type { Reserved, Schedule, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../engines/kernels.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
@@ -8,10 +9,9 @@ import { equalRuns, graphOf, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } fr
 import type { SparseOptions } from "./types.ts";
 
 /** A system ready to be solved, and what is needed to give it new values. */
-export interface Plan {
+interface Plan {
   readonly system: SparseTriangle;
   readonly reason: string;
-  /** How many levels the unknowns have; 0 where the schedule has no use for levels. */
   readonly levels: () => number;
   readonly bytes: number;
   /** The pattern that it was made from. */
@@ -37,11 +37,11 @@ const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<Kernels, "workers" | "reserve" | "bound">,
+  kernels: Pick<SystemKernels, "workers" | "reserve" | "bound">,
   triangle: Stored,
   exact: boolean,
   options: SparseOptions,
-): Plan {
+): SparsePlan {
   const taken = new Set<Reserved>();
   const setup: Setup = {
     workers: kernels.workers,
@@ -59,18 +59,40 @@ export function analyse(
     },
   };
   try {
-    return { ...planFor(setup, options), reserve: (bytes) => kernels.reserve("sptrsv", bytes) };
+    return asPlan({ ...planFor(setup, options), reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const reserved of taken) reserved.free();
     throw error;
   }
 }
 
+function asPlan(plan: Plan): SparsePlan {
+  const { system, reason, levels, bytes, memory } = plan;
+  const { n, schedule } = system;
+  return {
+    n,
+    schedule,
+    reason,
+    levels,
+    bytes,
+    *solve(b: Real, x: Real): Routine<void> {
+      yield (kernels) => (kernels as SystemKernels).sptrsv(system, b, x);
+    },
+    withValues(values, inUse) {
+      const { plan: next, replaced } = withValues(plan, values, inUse);
+      return { plan: asPlan(next), replaced };
+    },
+    free() {
+      for (const block of Object.values(memory)) block.free();
+    },
+  };
+}
+
 interface Setup {
   readonly workers: number;
   readonly triangle: Stored;
   readonly exact: boolean;
-  readonly bound: Kernels["bound"];
+  readonly bound: SystemKernels["bound"];
   readonly reserve: (bytes: number) => Reserved;
   readonly giveBack: (reserved: Reserved) => void;
 }
@@ -167,8 +189,7 @@ function placed(reserve: (bytes: number) => Reserved, { count, together, ...arra
   return { tasks: { count, together, ...Object.fromEntries(copies) }, block };
 }
 
-/** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
-export function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
+function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);

@@ -1,12 +1,12 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
 import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
-import { type Reserved, SCHEDULES } from "../engines/kernels.ts";
+import { SCHEDULES, type SparsePlan, type SystemKernels } from "../engines/kernels.ts";
 import { ShapeError } from "../errors.ts";
 import { asRow, checkSeparate } from "../matrix.ts";
 import type { Format, Real, Sparse } from "../types.ts";
 import { checkSparse } from "./formats.ts";
-import { analyse, type Plan, withValues } from "./plan.ts";
+import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
 
 /** What runs a routine: at once, or with a promise of its result. */
@@ -25,12 +25,13 @@ export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run):
   checkWord("sptrsv", "schedule", schedule, ["auto", ...SCHEDULES]);
   if (expectedSolves !== undefined) checkCount("sptrsv", "expectedSolves", expectedSolves, 0);
   const triangle = { A, n: A.rows, upper: (uplo === "upper") !== trans, byRows: (A.format === "csr") !== trans, unit };
-  const plan = (yield (kernels) => analyse(kernels, triangle, exact, options)) as Plan;
+  const plan = (yield (kernels) =>
+    kernels.plan ? kernels.plan(triangle, exact, options) : analyse(kernels as SystemKernels, triangle, exact, options)) as SparsePlan;
   return facade(plan, format, A.values.length, run);
 }
 
-function* solve({ system }: Plan, format: Format, b: Real, out?: Real): Routine<Real> {
-  const { n } = system;
+function* solve(plan: SparsePlan, format: Format, b: Real, out?: Real): Routine<Real> {
+  const { n } = plan;
   checkVectorOf("TriangularPlan.solve", "b", b, format, "A");
   checkSize("TriangularPlan.solve", "b", b, n, "the order of A");
   if (out !== undefined) {
@@ -39,15 +40,15 @@ function* solve({ system }: Plan, format: Format, b: Real, out?: Real): Routine<
     checkSeparate("TriangularPlan.solve", "out", asRow(out), "b", asRow(b));
   }
   const x = out ?? newVector("TriangularPlan.solve", b, n);
-  if (n > 0) yield (kernels) => kernels.sptrsv(system, b, x);
+  if (n > 0) yield* plan.solve(b, x);
   return x;
 }
 
 /** A plan's memory: solves that are not through still use it, and values that an update replaced meanwhile. */
 interface Held {
-  plan: Plan;
+  plan: SparsePlan;
   pending: number;
-  replaced: readonly Reserved[];
+  replaced: readonly { free(): void }[];
   freed: boolean;
 }
 const collected = new FinalizationRegistry<Held>(release);
@@ -55,11 +56,11 @@ const collected = new FinalizationRegistry<Held>(release);
 function release(held: Held): void {
   held.freed = true;
   if (held.pending > 0) return;
-  for (const block of [...Object.values(held.plan.memory), ...held.replaced]) block.free();
+  for (const memory of [held.plan, ...held.replaced]) memory.free();
 }
 
 // What users see of a plan. Its memory goes when none of the methods can be called any more: they all know `life`.
-function facade(plan: Plan, format: Format, entries: number, run: Run): object {
+function facade(plan: SparsePlan, format: Format, entries: number, run: Run): object {
   const held: Held = { plan, pending: 0, replaced: [], freed: false };
   const life = { held };
   collected.register(life, held, held);
@@ -75,7 +76,7 @@ function facade(plan: Plan, format: Format, entries: number, run: Run): object {
     } finally {
       if (--held.pending === 0) {
         if (held.freed) release(held);
-        else for (const block of held.replaced) block.free();
+        else for (const memory of held.replaced) memory.free();
         held.replaced = [];
       }
     }
@@ -85,7 +86,7 @@ function facade(plan: Plan, format: Format, entries: number, run: Run): object {
     const held = checkHere("TriangularPlan.update");
     checkVectorOf("TriangularPlan.update", "values", values, format, "A");
     checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
-    const { plan, replaced } = withValues(held.plan, values, held.pending > 0);
+    const { plan, replaced } = held.plan.withValues(values, held.pending > 0);
     held.plan = plan;
     if (replaced) held.replaced = [...held.replaced, replaced];
   }
@@ -96,7 +97,7 @@ function facade(plan: Plan, format: Format, entries: number, run: Run): object {
     release(held);
   }
   return {
-    schedule: plan.system.schedule,
+    schedule: plan.schedule,
     reason: plan.reason,
     get levels() {
       return plan.levels();

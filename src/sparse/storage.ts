@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Kernels, Reserved, SparseTriangle } from "../engines/kernels.ts";
+import type { Reserved, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { aligned } from "../engines/wasm/space.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
@@ -24,7 +24,7 @@ type Reserve = (bytes: number) => Reserved;
  */
 export function storeNatural(
   reserve: Reserve,
-  bound: Kernels["bound"],
+  bound: SystemKernels["bound"],
   triangle: Stored,
   columns: boolean,
   work: number,

@@ -124,7 +124,8 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
     const seed = SEED + Object.keys(CASES).indexOf(name);
     for (let k = 0; k < Math.ceil(share * COUNT); k++) {
       const check = make(new Random(seed * 2 ** 20 + k));
-      for (const { name: engine, routines } of DENSE_FEW) await check(routines, `${engine} (HALFULP_SEED=${SEED}, case ${k})`);
+      for (const { name: engine, routines, every } of DENSE_FEW)
+        if (k % every === 0) await check(routines, `${engine} (HALFULP_SEED=${SEED}, case ${k})`);
     }
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type Routine, runAsync, runSync, type Step } from "../../src/dense/steps.ts";
 import { EngineError, matrix, ShapeError } from "../../src/index.ts";
-import { type AsyncKernels, asyncRoutines, type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
+import { type AsyncKernels, asyncRoutines, kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
 import { recorder } from "./recorder.ts";
 
-const reference = kernels("reference") as Kernels;
+const reference = kernels("reference") as LocalKernels;
 const never = (): never => expect.fail("an engine was asked for");
 
 // The reference engine behind promises: it reads at once and writes, all at once, when they resolve.
@@ -44,7 +44,7 @@ describe("drivers", () => {
   }
 
   test("give a routine the result of each step", async () => {
-    const engine = { lu: () => 7 } as unknown as Kernels;
+    const engine = { lu: () => 7 } as unknown as LocalKernels;
     const slow = { lu: () => Promise.resolve(7) } as unknown as AsyncKernels;
     expect(runSync(twoSteps(), () => engine)).toEqual([7, "second"]);
     expect(await runAsync(twoSteps(), () => slow)).toEqual([7, "second"]);

@@ -3,6 +3,7 @@ import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Backend } from "../engine.ts";
 import type { Entries, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import { storeIn } from "../residents.ts";
 import * as jobs from "../wasm/jobs.ts";
 import type { Pool } from "./pool.ts";
 
@@ -74,14 +75,14 @@ export class ThreadKernels implements Backend {
     return this.pool.run(jobs.kahnBytes(begins, indices), (space, job) => jobs.kahn(space, job, begins, indices, counts));
   }
 
-  /** A vector in the memory of the pool. */
-  allocate<V extends Real>(like: V, length: number): { array: V; free(): void } {
+  /** Vectors in the memory of the pool. */
+  readonly store = storeIn(<V extends Real>(like: V, length: number) => {
     const { arena } = this.pool;
     const at = arena.allocate(length * like.BYTES_PER_ELEMENT);
     if (at === 0) throw new EngineError(`threads: no memory for ${length} numbers`);
     const type = like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
     return { array: new type(arena.buffer, at, length) as V, free: () => arena.release(at) };
-  }
+  });
 
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void> {
     const { arena, workers } = this.pool;

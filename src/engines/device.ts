@@ -1,0 +1,88 @@
+// The device layer: what host algorithms need of a GPU, whoever drives it. Commands run one after another, in the order
+// in which they were given; only what yields a Wait waits for them.
+
+/** Memory of a device. */
+export interface DeviceBuffer {
+  readonly bytes: number;
+  free(): void;
+  /** The same where all commands that use it are through: the next that wants as much may have it at once. */
+  recycle(): void;
+}
+
+/** What a kernel is given: memory, a whole number of 32 bits, numbers of the array's type, or so many bytes for a work-group to share. */
+export type KernelArgument = DeviceBuffer | number | BigInt64Array | Float64Array | { readonly local: number };
+
+/** A compiled kernel. */
+export interface Kernel {
+  readonly name: string;
+  /** The most work-items in a group that it can be started with. */
+  readonly most: number;
+}
+
+/** Something to wait for, at once or by a promise. */
+export interface Wait {
+  now(): void;
+  later(): Promise<void>;
+}
+
+/** Work on a device: it gives commands, and yields where it must wait for them. */
+export type Work<R> = Generator<Wait, R, void>;
+
+export interface Device {
+  /** What a person would call it. */
+  readonly name: string;
+  readonly type: "gpu" | "cpu" | "accelerator";
+  readonly vendor: string;
+  readonly units: number; // multiprocessors, or cores
+  readonly memory: number; // bytes
+  readonly largest: number; // bytes of one buffer
+  readonly local: number; // bytes that a work-group shares
+  readonly mostInGroup: number; // work-items
+  /** Memory with whatever it holds. `routine` is named if it is refused. */
+  allocate(routine: string, bytes: number): DeviceBuffer;
+  /** Copy from the caller's memory before this returns. */
+  write(to: DeviceBuffer, from: ArrayBufferView, offset?: number): void;
+  copy(from: DeviceBuffer, to: DeviceBuffer, bytes: number, fromOffset?: number, toOffset?: number): void;
+  /** Fill with a pattern of 4 or 8 bytes. */
+  fill(buffer: DeviceBuffer, pattern: ArrayBufferView, offset?: number, bytes?: number): void;
+  /** A kernel from these sources, one after another, with these definitions; compiled once. */
+  kernel(name: string, sources: readonly string[], defines?: Readonly<Record<string, string | number>>): Kernel;
+  launch(kernel: Kernel, groups: readonly number[], group: readonly number[], args: readonly KernelArgument[]): void;
+  /** Wait for everything so far, and copy to the caller's memory. */
+  read(from: DeviceBuffer, to: ArrayBufferView, offset?: number): Wait;
+  /** Wait for everything so far. */
+  finish(): Wait;
+  /** Refuse commands from now on; what is waited for fails. Resolves when everything is given back. */
+  close(): Promise<void>;
+}
+
+/** Do work to its end. */
+export function now<R>(work: Work<R>): R {
+  let turn = work.next();
+  while (!turn.done) turn = passing(work, turn.value.now.bind(turn.value));
+  return turn.value;
+}
+
+function passing<R>(work: Work<R>, wait: () => void): IteratorResult<Wait, R> {
+  try {
+    wait();
+  } catch (error) {
+    return work.throw(error); // so that it can put things in order
+  }
+  return work.next();
+}
+
+/** Do work while the caller goes on. What comes before its first wait has been done when this returns. */
+export async function later<R>(work: Work<R>): Promise<R> {
+  let turn = work.next();
+  while (!turn.done) {
+    try {
+      await turn.value.later();
+    } catch (error) {
+      turn = work.throw(error);
+      continue;
+    }
+    turn = work.next();
+  }
+  return turn.value;
+}

@@ -1,0 +1,108 @@
+import type { Real } from "../../types.ts";
+import type { Device, DeviceBuffer, Work } from "../device.ts";
+import type { Entries, ExactStage } from "../kernels.ts";
+import { remoteMemory } from "../remote.ts";
+import { double, exactly, newList, nothing, type Product, placed, realOf, settle } from "./gemm.ts";
+import type { DeviceMatrix, Scope } from "./scope.ts";
+import { certificate, gemv as gemvSource } from "./sources.generated.ts";
+
+// y := alpha A x + beta y on a device: all entries by the filter, and those that it does not prove exactly.
+
+/** How the work-items of a group share rows and columns, and groups the columns. */
+export interface GemvShape {
+  readonly rowLanes: number;
+  readonly colLanes: number;
+  readonly rowsEach: number; // rows of a work-item
+  readonly deep: number; // columns that it loads at a time
+  readonly chunks: number; // parts of the columns
+}
+
+export function* gemv(scope: Scope, alpha: number, A: Entries, x: Real, beta: number, y: Real, shape: Partial<GemvShape> = {}): Work<void> {
+  const products = blocksOf(scope, alpha, A, x, beta, y);
+  for (const product of products) launch(scope, product, { ...shapeFor(scope.device, product.A), ...shape });
+  for (const product of products) yield* settle(scope, product);
+  if (products[0]) yield* scope.store(products[0].C.buffer, y);
+}
+
+/** The same by one of the papers' stages alone, a work-group for each entry: for study and comparison. */
+export function* gemvBy(scope: Scope, stage: ExactStage, alpha: number, A: Entries, x: Real, beta: number, y: Real): Work<void> {
+  const products = blocksOf(scope, alpha, A, x, beta, y);
+  const all = products.map((product) => ({
+    ...product,
+    list: scope.copy(Uint32Array.from({ length: product.C.rows + 1 }, (_, k) => k - 1)),
+  }));
+  for (const product of all) yield* exactly(scope, product, product.C.rows, stage);
+  if (products[0]) yield* scope.store(products[0].C.buffer, y);
+}
+
+// Everything on the device, in blocks of rows where A is too large for one buffer. Without terms that are read alpha is 1.
+function blocksOf(scope: Scope, alpha: number, A: Entries, x: Real, beta: number, y: Real): Product[] {
+  const { device } = scope;
+  const single = y.BYTES_PER_ELEMENT === 4;
+  const reads = alpha !== 0 && A.cols > 0;
+  const B = reads ? columnOf(scope.vector(x), 0, x.length) : nothing(scope, 0, 1);
+  const into = beta !== 0 ? scope.vector(y) : scope.result(y);
+  const fits = Math.floor(device.largest / (A.cols * A.data.BYTES_PER_ELEMENT));
+  const most = reads && !remoteMemory(A.data) ? Math.max(fits, 1) : A.rows;
+  return Array.from({ length: Math.ceil(A.rows / most) || 0 }, (_, k) => {
+    const from = k * most;
+    const rows = Math.min(most, A.rows - from);
+    const block = { ...A, offset: A.offset + from * A.rowStep, rows };
+    const left = reads ? scope.matrix(block) : nothing(scope, rows, 0);
+    return { alpha: reads ? alpha : 1, A: left, B, beta, C: columnOf(into, from, rows), single, list: newList(scope, rows) };
+  });
+}
+
+function columnOf(buffer: DeviceBuffer, offset: number, rows: number): DeviceMatrix {
+  return { buffer, offset, rows, cols: 1, rowStep: 1, colStep: 1 };
+}
+
+const GROUP = 128;
+
+/** The shape for a matrix: lanes along its memory, as many as there is work for, and groups enough to keep the device busy. */
+export function shapeFor(device: Device, { rows, cols, colStep }: DeviceMatrix): GemvShape {
+  if (device.type !== "gpu") return { rowLanes: 4, colLanes: 4, rowsEach: 2, deep: 2, chunks: 1 }; // one that is soon compiled
+  const byRows = colStep === 1;
+  const rowsEach = rows < 4 ? 1 : 4;
+  const lanes = byRows ? (cols < 64 ? 8 : cols < 2048 ? 32 : GROUP) : rows < 64 ? 8 : 32;
+  const [rowLanes, colLanes] = byRows ? [GROUP / lanes, lanes] : [lanes, GROUP / lanes];
+  const blocks = Math.ceil(rows / (rowLanes * rowsEach));
+  const chunks = Math.max(1, Math.min(Math.ceil((16 * device.units) / blocks), Math.floor(cols / (16 * colLanes))));
+  return { rowLanes, colLanes, rowsEach, deep: 4, chunks };
+}
+
+const MERGING = 64; // work-items in a group
+
+function launch(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, shape: GemvShape): void {
+  const { device } = scope;
+  const { rows, cols } = A;
+  const { rowLanes, colLanes, rowsEach, deep } = shape;
+  const length = Math.max(1, Math.ceil(cols / shape.chunks));
+  const chunks = Math.max(1, Math.ceil(cols / length));
+  const partials = scope.scratch(chunks > 1 ? chunks * rows * 32 : 0);
+  const depth = Math.ceil(length / colLanes) + 2 * Math.ceil(Math.log2(colLanes)) + (chunks > 1 ? 2 * chunks : 0);
+  const defines = {
+    REAL: realOf(single),
+    BY_ROWS: A.colStep === 1 ? 1 : 0,
+    ROW_LANES: rowLanes,
+    COL_LANES: colLanes,
+    ROWS_EACH: rowsEach,
+    DEEP: deep,
+  };
+  const sources = [certificate, gemvSource];
+  const scalars = [double(alpha), double(beta)];
+  device.fill(list, Uint32Array.of(0), 0, 4);
+  device.launch(
+    device.kernel("gemv", sources, defines),
+    [Math.ceil(rows / (rowLanes * rowsEach)), chunks],
+    [rowLanes * colLanes, 1],
+    [...placed(A), B.buffer, rows, cols, length, ...scalars, C.buffer, C.offset, double(depth), partials, list],
+  );
+  if (chunks === 1) return;
+  device.launch(
+    device.kernel("gemvMerge", sources, defines),
+    [Math.ceil(rows / MERGING)],
+    [MERGING],
+    [partials, rows, cols, chunks, ...scalars, C.buffer, C.offset, double(depth), list],
+  );
+}

@@ -1,0 +1,84 @@
+// One small matrix per work-group, a column of L and a row of U in turn (Crout): within each every entry is for itself, a
+// work-item each. MATRIX says where the matrix is meanwhile; LD is odd in local memory, so that a column is in all banks.
+#ifdef IN_LOCAL
+#define MATRIX __local
+#else
+#define MATRIX __global
+#endif
+
+double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) APART;
+double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
+  long acc[ACCUMULATOR];
+  for (int k = 0; k < ACCUMULATOR; k++) acc[k] = 0;
+  addNumber(acc, A[i * ld + j]);
+  for (int k = 0; k < count; k++) addProduct(acc, -A[i * ld + k], A[k * ld + j]);
+  return rounded(acc);
+}
+
+double entryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
+  Filter f = emptyFilter();
+  bool tiny = false;
+  f.sum = A[i * ld + j];
+  for (int k = 0; k < count; k++) {
+    double l = A[i * ld + k], u = A[k * ld + j];
+    tiny |= isTiny(l) || isTiny(u);
+    addProductTerm(&f, -l, u);
+  }
+  double v = certified(f.sum, f.rest, boundOf(f, count, !tiny));
+  return v == v ? v : exactEntryOf(A, ld, i, j, count);
+}
+
+// failed, info and pivots of matrix k are elements k, and from k min(rows, cols) on.
+__kernel void luBatch(__global REAL *data, int rows, int cols, int count, __global ulong *failed, __global int *info, __global int *pivots
+#ifdef IN_LOCAL
+  , __local REAL *A
+#endif
+  , __local ulong *sizes, __local int *positions, __local int *from
+) {
+  const int lid = get_local_id(0), items = get_local_size(0), steps = min(rows, cols);
+  for (int k = get_group_id(0); k < count; k += get_num_groups(0)) {
+    __global REAL *stored = data + (size_t)k * rows * cols;
+#ifdef IN_LOCAL
+    const int ld = cols | 1;
+    for (int e = lid; e < rows * cols; e += items) A[e / cols * ld + e % cols] = stored[e];
+#else
+    const int ld = cols;
+    __global REAL *A = stored;
+#endif
+    if (lid == 0) failed[k] = NOTHING;
+    int zero = 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (int j = 0; j < steps && zero == 0; j++) {
+      ulong size = 0;
+      int pivot = rows;
+      for (int i = j + lid; i < rows; i += items) {
+        double s = finiteEntry(entryOf(A, ld, i, j, j), failed + k, i, j);
+        A[i * ld + j] = (REAL)s;
+        if (isBetter(magnitudeOf(s), i, size, pivot)) size = magnitudeOf(s), pivot = i;
+      }
+      sizes[lid] = size;
+      positions[lid] = pivot;
+      findBest(sizes, positions, from);
+      pivot = positions[0];
+      size = sizes[0];
+      if (lid == 0) pivots[(size_t)k * steps + j] = pivot;
+      if (size == 0 && zero == 0) zero = 1 + j;
+      for (int c = lid; c < cols && pivot != j; c += items) {
+        REAL kept = A[j * ld + c];
+        A[j * ld + c] = A[pivot * ld + c];
+        A[pivot * ld + c] = kept;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      double u = A[j * ld + j];
+      for (int i = j + 1 + lid; i < rows; i += items) A[i * ld + j] = (REAL)divide(A[i * ld + j], u);
+      for (int c = j + 1 + lid; c < cols; c += items)
+        A[j * ld + c] = (REAL)finiteEntry(entryOf(A, ld, j, c, j), failed + k, j, c);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+    if (lid == 0) info[k] = zero;
+#ifdef IN_LOCAL
+    for (int e = lid; e < rows * cols; e += items) stored[e] = A[e / cols * ld + e % cols];
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  }
+}

@@ -1,0 +1,331 @@
+// The set-up phase of sparse triangular solves on the device. T is a triangle of A, or its transpose; lines are those of A,
+// which are rows or columns of T. Entries are moved by their place in A: `source`.
+#ifndef GROUP
+#define GROUP 256
+#endif
+#define KEYS 8 // that a work-item takes when numbers are added up or sorted
+#define BLOCK (GROUP * KEYS)
+#define DIGIT 4 // bits of a key that one pass of the sort looks at
+#define RADIX (1 << DIGIT)
+
+// What was done before is seen by other work-groups before what follows.
+#ifdef NVIDIA
+#define FENCE asm volatile("membar.gl;" ::: "memory")
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+bool isWithin(int l, int m, int before) { return before ? m < l : m > l; }
+
+// How many entries each line has strictly within the triangle, and where its diagonal is in A, or -1.
+__kernel void countLines(int n, int before, __global const int *pointers, __global const int *indices, __global int *lengths, __global int *at) {
+  int l = (int)get_global_id(0);
+  if (l == n) lengths[l] = 0;
+  if (l >= n) return;
+  int found = -1, length = 0;
+  for (int p = pointers[l], end = pointers[l + 1]; p < end; p++) {
+    int m = indices[p];
+    if (m == l) found = p;
+    else if (isWithin(l, m, before)) length++;
+  }
+  lengths[l] = length;
+  at[l] = found;
+}
+
+// The entries of every line, in their order. `line` is written where the entries are to be sorted across the lines.
+__kernel void fillLines(int n, int before, __global const int *pointers, __global const int *indices, __global const int *begins,
+                        __global int *index, __global int *line, __global int *source) {
+  int l = (int)get_global_id(0);
+  if (l >= n) return;
+  int q = begins[l];
+  for (int p = pointers[l], end = pointers[l + 1]; p < end; p++) {
+    int m = indices[p];
+    if (m == l || !isWithin(l, m, before)) continue;
+    index[q] = m;
+#ifdef WITH_LINE
+    line[q] = l;
+#endif
+    source[q] = p;
+    q++;
+  }
+}
+
+// How often each key comes.
+__kernel void countKeys(int count, __global const int *keys, __global int *lengths) {
+  int p = (int)get_global_id(0);
+  if (p < count) atomic_inc(lengths + keys[p]);
+}
+
+// Lines across those of rows, in any order within one: whom each unknown releases.
+__kernel void scatter(int n, __global const int *begins, __global const int *index, __global int *next, __global int *targets) {
+  int l = (int)get_global_id(0);
+  if (l >= n) return;
+  for (int p = begins[l], end = begins[l + 1]; p < end; p++) targets[atomic_inc(next + index[p])] = l;
+}
+
+// Sums of those before, within a group. Returns the sum of all.
+int addUp(__local int *sums, int id, int mine, int *before) {
+  sums[id] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int step = 1; step < GROUP; step *= 2) {
+    int more = id >= step ? sums[id - step] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[id] += more;
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  *before = sums[id] - mine;
+  int all = sums[GROUP - 1];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return all;
+}
+
+// Every number becomes the sum of those before it, in three steps: the sum of each block, the sums of those before a block,
+// and then the numbers.
+__kernel void sumBlocks(int count, __global const int *numbers, __global int *blocks) {
+  __local int sums[GROUP];
+  int id = (int)get_local_id(0), start = (int)get_group_id(0) * BLOCK + id * KEYS, sum = 0, before;
+  for (int k = start; k < min(start + KEYS, count); k++) sum += numbers[k];
+  int all = addUp(sums, id, sum, &before);
+  if (id == 0) blocks[get_group_id(0)] = all;
+}
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void addBlocks(int count, __global int *blocks) {
+  __local int sums[GROUP];
+  int id = (int)get_local_id(0), total = 0;
+  for (int base = 0; base < count; base += GROUP) {
+    int k = base + id, mine = k < count ? blocks[k] : 0, before;
+    int all = addUp(sums, id, mine, &before);
+    if (k < count) blocks[k] = total + before;
+    total += all;
+  }
+}
+__kernel void addWithin(int count, __global int *numbers, __global const int *blocks) {
+  __local int sums[GROUP];
+  int id = (int)get_local_id(0), start = (int)get_group_id(0) * BLOCK + id * KEYS, sum = 0, before;
+  for (int k = start; k < min(start + KEYS, count); k++) sum += numbers[k];
+  addUp(sums, id, sum, &before);
+  before += blocks[get_group_id(0)];
+  for (int k = start; k < min(start + KEYS, count); k++) {
+    int number = numbers[k];
+    numbers[k] = before;
+    before += number;
+  }
+}
+
+// A stable sort by keys, DIGIT bits a pass: how many keys of a block have each digit; those of all blocks are added up, digit
+// by digit; then every key goes to its place behind those of earlier work-items and its own earlier ones.
+__kernel void countDigits(int count, int shift, int blocks, __global const int *keys, __global int *counts) {
+  __local int sums[RADIX];
+  int id = (int)get_local_id(0), block = (int)get_group_id(0);
+  for (int d = id; d < RADIX; d += GROUP) sums[d] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int j = 0; j < KEYS; j++) {
+    int k = block * BLOCK + j * GROUP + id;
+    if (k < count) atomic_inc(sums + ((keys[k] >> shift) & (RADIX - 1)));
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int d = id; d < RADIX; d += GROUP) counts[d * blocks + block] = sums[d];
+}
+__kernel void moveByDigit(int count, int shift, int blocks, __global const int *counts, __global const int *keys, __global const int *one,
+                          __global const int *two, __global int *toKeys, __global int *toOne, __global int *toTwo) {
+  __local int sums[GROUP];
+  __local ushort own[RADIX * GROUP];
+  __local int starts[RADIX];
+  int id = (int)get_local_id(0), block = (int)get_group_id(0), start = block * BLOCK + id * KEYS, end = min(start + KEYS, count);
+  for (int d = 0; d < RADIX; d++) own[d * GROUP + id] = 0;
+  for (int k = start; k < end; k++) own[((keys[k] >> shift) & (RADIX - 1)) * GROUP + id]++;
+  // Digit by digit, and item by item in each: what each work-item has of RADIX counters that lie side by side is summed first.
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int sum = 0, before;
+  for (int j = 0; j < RADIX; j++) sum += own[id * RADIX + j];
+  addUp(sums, id, sum, &before);
+  for (int j = 0; j < RADIX; j++) {
+    int number = own[id * RADIX + j];
+    own[id * RADIX + j] = (ushort)before;
+    before += number;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int d = id; d < RADIX; d += GROUP) starts[d] = counts[d * blocks + block] - own[d * GROUP];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = start; k < end; k++) {
+    int key = keys[k], d = (key >> shift) & (RADIX - 1), at = starts[d] + own[d * GROUP + id]++;
+    toKeys[at] = key;
+    toOne[at] = one[k];
+#ifdef TWO
+    toTwo[at] = two[k];
+#endif
+  }
+}
+
+__kernel void count(int n, __global int *numbers) {
+  int i = (int)get_global_id(0);
+  if (i < n) numbers[i] = i;
+}
+
+// Levels by Kahn's algorithm: an unknown that waits for none is put into a queue; who takes it from there releases others.
+// Place k of the queue is filled by work on an earlier one, so that waiting for it is waiting for earlier tickets. `words`
+// has the next ticket, the end of the queue, whether waiting was given up, and the highest level.
+#define TICKET 0
+#define TAIL 1
+#define FAILED 2
+#define HIGHEST 3
+
+// Another look has found nothing. Whether to go on looking: one gives up after `limit` looks, and when another has.
+bool isGivenUp(int *spins, int limit, volatile __global int *words) {
+  bool enough = ++*spins > limit;
+  if (enough) words[FAILED] = 1;
+  return enough || ((*spins & 1023) == 0 && words[FAILED] != 0);
+}
+
+__kernel void kahnBegin(int n, __global const int *begins, __global int *counts, __global int *queue, __global int *levels, __global int *words) {
+  int i = (int)get_global_id(0);
+  if (i >= n) return;
+  int length = begins[i + 1] - begins[i];
+  counts[i] = length;
+  levels[i] = 0;
+  if (length == 0) queue[atomic_inc(words + TAIL)] = i;
+}
+
+// The same where only columns are known, whose targets have been counted.
+__kernel void kahnBeginCounted(int n, __global const int *counts, __global int *queue, __global int *levels, __global int *words) {
+  int i = (int)get_global_id(0);
+  if (i >= n) return;
+  levels[i] = 0;
+  if (counts[i] == 0) queue[atomic_inc(words + TAIL)] = i;
+}
+
+int release(int i, __global const int *begins, __global const int *targets, volatile __global int *counts, volatile __global int *queue,
+            volatile __global int *levels, volatile __global int *words) {
+  int level = levels[i], first = begins[i], end = begins[i + 1];
+  for (int p = first; p < end; p++) atomic_max(levels + targets[p], level + 1);
+  FENCE; // their levels are there before their counts are
+  for (int p = first; p < end; p++)
+    if (atomic_dec(counts + targets[p]) == 1) queue[atomic_inc(words + TAIL)] = targets[p];
+  return level;
+}
+
+// Place k of the queue, once it is filled.
+int releaseNext(int k, int limit, __global const int *begins, __global const int *targets, volatile __global int *counts, volatile __global int *queue,
+                volatile __global int *levels, volatile __global int *words) {
+  for (int spins = 0;;) {
+    int i = queue[k];
+    if (i >= 0) return release(i, begins, targets, counts, queue, levels, words);
+    if (isGivenUp(&spins, limit, words)) return 0;
+  }
+}
+
+__kernel void kahn(int n, int limit, __global const int *begins, __global const int *targets, volatile __global int *counts,
+                   volatile __global int *queue, volatile __global int *levels, volatile __global int *words) {
+  __local int ticket;
+  int id = (int)get_local_id(0), size = (int)get_local_size(0), highest = 0;
+  for (;;) {
+    if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int start = ticket, k = start + id;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (start >= n) break;
+    if (k < n) highest = max(highest, releaseNext(k, limit, begins, targets, counts, queue, levels, words));
+  }
+  if (highest > 0) atomic_max(words + HIGHEST, highest);
+}
+
+// One level of it, the unknowns from..to of the queue, without waiting for anything.
+__kernel void kahnLevel(int from, int to, __global const int *begins, __global const int *targets, volatile __global int *counts,
+                        volatile __global int *queue, volatile __global int *levels, volatile __global int *words) {
+  int k = from + (int)get_global_id(0);
+  if (k >= to) return;
+  int level = release(queue[k], begins, targets, counts, queue, levels, words);
+  if (k == from) atomic_max(words + HIGHEST, level);
+}
+
+// The level of row i, once those of its unknowns are there. It is written in the loop, where others of the group may wait for
+// it. Several at a time, for a load takes as long as all of them.
+int findLevel(int i, int limit, __global const int *begins, __global const int *index, volatile __global int *levels, volatile __global int *words) {
+  int p = begins[i], end = begins[i + 1], last = end - 1, level = 0;
+  for (int spins = 0;;) {
+    if (p >= end) {
+      levels[i] = level;
+      return level;
+    }
+    int a = levels[index[p]], b = levels[index[min(p + 1, last)]], c = levels[index[min(p + 2, last)]], d = levels[index[min(p + 3, last)]];
+    if ((a | b | c | d) >= 0) {
+      level = max(level, 1 + max(max(a, b), max(c, d)));
+      p += 4;
+      spins = 0;
+    } else if (isGivenUp(&spins, limit, words))
+      return 0;
+  }
+}
+
+// Levels by rows, lev(i) = 1 + max lev(j), unknowns handed out in the order of substitution. A level is -1 until it is known.
+__kernel void levelsByRows(int n, int upper, int limit, __global const int *begins, __global const int *index, volatile __global int *levels,
+                           volatile __global int *words) {
+  __local int ticket;
+  int id = (int)get_local_id(0), size = (int)get_local_size(0), highest = 0;
+  for (;;) {
+    if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int start = ticket, k = start + id;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (start >= n) break;
+    if (k < n) highest = max(highest, findLevel(upper ? n - 1 - k : k, limit, begins, index, levels, words));
+  }
+  if (highest > 0) atomic_max(words + HIGHEST, highest);
+}
+
+// Of the lines in an order: where each unknown is in it, and how long its line is.
+__kernel void orderLines(int n, __global const int *order, __global const int *begins, __global int *place, __global int *lengths) {
+  int k = (int)get_global_id(0);
+  if (k == n) lengths[k] = 0;
+  if (k >= n) return;
+  int i = order[k];
+  place[i] = k;
+  lengths[k] = begins[i + 1] - begins[i];
+}
+// The entries in that order; indices become places.
+__kernel void moveLines(int n, __global const int *order, __global const int *place, __global const int *begins, __global const int *index,
+                        __global const int *source, __global const int *toBegins, __global int *toIndex, __global int *toSource) {
+  int k = (int)get_global_id(0);
+  if (k >= n) return;
+  int i = order[k], q = toBegins[k];
+  for (int p = begins[i], end = begins[i + 1]; p < end; p++, q++) {
+    toIndex[q] = place[index[p]];
+    toSource[q] = source[p];
+  }
+}
+// The tasks of a level: so many lines each, and the first line of the level, which all before it come before. From `starts`,
+// where levels begin among lines, and `tasks`, where they begin among tasks.
+__kernel void countTasks(int levels, int size, __global const int *starts, __global int *tasks) {
+  int m = (int)get_global_id(0);
+  if (m <= levels) tasks[m] = m == levels ? 0 : (starts[m + 1] - starts[m] + size - 1) / size;
+}
+__kernel void fillTasks(int levels, int size, __global const int *starts, __global const int *tasks, __global int *list) {
+  int m = (int)get_global_id(0);
+  if (m >= levels) return;
+  for (int t = tasks[m], line = starts[m]; t < tasks[m + 1]; t++, line += size) {
+    list[3 * t] = line;
+    list[3 * t + 1] = min(line + size, starts[m + 1]);
+    list[3 * t + 2] = starts[m];
+  }
+}
+
+// The first unknown without a diagonal entry, or with a zero.
+__kernel void checkDiagonal(int n, __global const int *at, __global const REAL *values, __global int *first) {
+  int l = (int)get_global_id(0);
+  if (l >= n) return;
+  int p = at[l];
+  if (p < 0 || values[p] == 0) atomic_min(first, l);
+}
+// Values from their places in A.
+__kernel void takeValues(int count, __global const int *source, __global const REAL *values, __global REAL *to) {
+  int q = (int)get_global_id(0);
+  if (q < count) to[q] = values[source[q]];
+}
+// The diagonal of line k, which is that of unknown order[k] where lines are in an order.
+__kernel void takeDiagonal(int n, __global const int *order, __global const int *at, __global const REAL *values, __global REAL *to) {
+  int k = (int)get_global_id(0);
+#ifdef IN_ORDER
+  if (k < n) to[k] = values[at[order[k]]];
+#else
+  if (k < n) to[k] = values[at[k]];
+#endif
+}

@@ -1,0 +1,62 @@
+import { newVector } from "../../dense/vectors.ts";
+import type { Real } from "../../types.ts";
+import type { Work } from "../device.ts";
+import { remoteMemory } from "../remote.ts";
+import { luBatch } from "./luBatch.ts";
+import { luBlocked } from "./luBlocked.ts";
+import type { Factorization } from "./luCommon.ts";
+import type { Scope } from "./scope.ts";
+import * as sources from "./sources.generated.ts";
+
+/**
+ * Up to this many rows and columns one work-group factors a matrix.
+ */
+const SMALL = 96;
+
+const chosen: Factorization = (scope, data, real, rows, cols, count) =>
+  Math.max(rows, cols) <= SMALL ? luBatch(scope, data, real, rows, cols, count) : luBlocked(scope, data, real, rows, cols, count);
+
+/** Factor matrices in place, as Kernels.lu does; `data` may be on the device. */
+export function* lu(
+  scope: Scope,
+  data: Real,
+  rows: number,
+  cols: number,
+  count: number,
+  pivots: Int32Array,
+  info: Int32Array,
+  factor: Factorization = chosen,
+): Work<number> {
+  if (rows * cols * count === 0) {
+    info.fill(0);
+    return -1;
+  }
+  const memory = scope.vector(data);
+  const outcome = yield* factor(scope, memory, realOf(data), rows, cols, count);
+  const failed = outcome.overflowed.findIndex((index) => index >= 0);
+  if (failed >= 0) return failed * rows * cols + (outcome.overflowed[failed] as number);
+  if (!remoteMemory(data)) {
+    const factors = newVector(scope.routine, data, data.length);
+    yield scope.device.read(memory, factors);
+    data.set(factors);
+  }
+  pivots.set(outcome.pivots);
+  info.set(outcome.info);
+  return -1;
+}
+
+/** The index of the first element that is not finite, or -1. */
+export function* firstNotFinite(scope: Scope, data: Real): Work<number> {
+  const { device } = scope;
+  const kernel = device.kernel("firstNotFinite", [sources.certificate, sources.lu, sources.luFinite], { REAL: realOf(data) });
+  const first = scope.copy(BigInt64Array.of(-1n));
+  const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.units));
+  device.launch(kernel, [groups], [256], [scope.vector(data), BigInt64Array.of(BigInt(data.length)), first]);
+  const index = new BigInt64Array(1);
+  yield device.read(first, index);
+  return Number(index[0]);
+}
+
+function realOf(data: Real): "double" | "float" {
+  return data.BYTES_PER_ELEMENT === 8 ? "double" : "float";
+}

@@ -1,0 +1,215 @@
+import { onDevice, type Routine } from "../../dense/steps.ts";
+import { SingularError } from "../../errors.ts";
+import { checkDiagonal, type Stored } from "../../sparse/analysis.ts";
+import type { SparseOptions } from "../../sparse/types.ts";
+import type { Real } from "../../types.ts";
+import { type Device, type DeviceBuffer, now, type Work } from "../device.ts";
+import type { Schedule, SparsePlan } from "../kernels.ts";
+import { remoteMemory } from "../remote.ts";
+import { inScope, Scope } from "./scope.ts";
+import { SparseSetup } from "./sparseSetup.ts";
+import { type DeviceSystem, solveSystem, WorkSets } from "./sparseSolve.ts";
+import { type Tuning, tuningFor } from "./sparseTuning.ts";
+
+// Plans for sparse triangular solves on the device. The matrix stays there: one that is there already needs no trip to the host.
+
+/** A plan on the device; what it is made of is for measurements. */
+export interface DevicePlan extends SparsePlan {
+  readonly system: DeviceSystem;
+  readonly sets: WorkSets;
+  readonly tuning: Tuning;
+}
+
+/** A plan; see Kernels.plan. `tuned` is for measurements. */
+export function* plan(
+  device: Device,
+  triangle: Stored,
+  exact: boolean,
+  options: SparseOptions,
+  tuned: Partial<Tuning> = {},
+): Work<DevicePlan> {
+  const keeper = new Scope(device, "sptrsv");
+  try {
+    return yield* inScope(device, "sptrsv", function* (scope) {
+      const made = yield* analyse(scope, keeper, triangle, exact, options, tuned);
+      yield device.finish();
+      return made;
+    });
+  } catch (error) {
+    keeper.free();
+    throw error;
+  }
+}
+
+interface Choice {
+  readonly schedule: Schedule;
+  readonly reason: string;
+}
+
+// Solves after which an order by levels has paid: finding it takes a few times as long as a solve.
+const SOLVES = 4;
+
+function choose({ schedule = "auto", expectedSolves }: SparseOptions): Choice {
+  if (schedule !== "auto") return { schedule, reason: "asked for" };
+  if (expectedSolves !== undefined && expectedSolves < SOLVES)
+    return { schedule: "gsf", reason: `${expectedSolves} expected solves do not pay for levels, ${SOLVES} would` };
+  return { schedule: "slfr", reason: "rows by levels, each waits for the unknowns it needs" };
+}
+
+function* analyse(
+  scope: Scope,
+  keeper: Scope,
+  triangle: Stored,
+  exact: boolean,
+  options: SparseOptions,
+  tuned: Partial<Tuning>,
+): Work<DevicePlan> {
+  const { device } = scope;
+  const { A, n, upper, byRows, unit } = triangle;
+  const choice = choose(options);
+  const { schedule } = choice;
+  const values = scope.vector(A.values);
+  const setup = new SparseSetup(scope, triangle, tuned.limit);
+  const counted = yield* setup.count();
+  if (!unit) yield* refuseSingular("sptrsv", setup, counted.at, values);
+  // In exact mode a column only signals, and that is the unknown itself: lines are always rows.
+  const columns = !exact && (schedule === "levc" || schedule === "slfc");
+  const lines = setup.lines(counted, columns === byRows);
+  const tuning = tuningFor(device, tuned);
+  const shared = { device, n, upper, unit, exact, columns, width: A.values.BYTES_PER_ELEMENT };
+  const at = keeper.scratch(4 * n);
+  device.copy(counted.at, at, 4 * n);
+  if (schedule === "serial" || schedule === "gsf") {
+    const system = { ...shared, lines: setup.copied(lines, keeper), order: undefined, starts: undefined, levels: 0 };
+    return made(
+      keeper,
+      triangle,
+      choice,
+      { ...system, tasks: undefined, waits: undefined, at },
+      { ...tuning, one: schedule === "serial" },
+      values,
+    );
+  }
+  const found = yield* columns
+    ? setup.levelsOfColumns(lines, tuning.setupGroups)
+    : setup.levelsOfRows(lines, tuning.finder, tuning.setupGroups);
+  const levels = n === 0 ? { ...found, count: 0 } : found;
+  const sorted = setup.inOrder(levels);
+  const order = keeper.scratch(4 * n);
+  device.copy(sorted.order, order, 4 * n);
+  const starts = keeper.scratch(4 * (levels.count + 1));
+  device.copy(sorted.starts, starts, 4 * (levels.count + 1));
+  const moved = setup.moved(lines, order, keeper);
+  const tasks = schedule === "levr" || schedule === "levc" ? yield* setup.tasks(sorted, tuning.group, keeper) : undefined;
+  const waits = columns ? keeper.scratch(4 * n) : undefined;
+  if (waits) device.copy(setup.countsOf(moved.index, moved.entries, n), waits, 4 * n);
+  const system = { ...shared, lines: moved, order, starts, levels: levels.count, tasks, waits, at };
+  return made(keeper, triangle, choice, system, tuning, values);
+}
+
+function* refuseSingular(routine: string, setup: SparseSetup, at: DeviceBuffer, values: DeviceBuffer): Work<void> {
+  const { n } = setup.triangle;
+  const l = yield* setup.firstSingular(at, values);
+  if (l >= n) return;
+  const place = new Int32Array(1);
+  yield setup.scope.device.read(at, place, 4 * l);
+  throw (place[0] as number) < 0
+    ? new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l)
+    : new SingularError(`${routine}: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
+}
+
+type Pattern = Omit<DeviceSystem, "values" | "diagonal"> & { readonly at: DeviceBuffer };
+
+function made(
+  keeper: Scope,
+  triangle: Stored,
+  { schedule, reason }: Choice,
+  pattern: Pattern,
+  tuning: Tuning,
+  values: DeviceBuffer,
+): DevicePlan {
+  const { device, n, width, lines } = pattern;
+  const sets = new WorkSets(device, n, width, pattern.columns);
+  const bytes = keptBytes(pattern) + (lines.entries + n) * width + sets.bytes;
+  const withMemory = (numbers: Numbers): DevicePlan => {
+    const system: DeviceSystem = { ...pattern, values: numbers.values, diagonal: numbers.diagonal };
+    return {
+      system,
+      sets,
+      tuning,
+      n,
+      schedule,
+      reason,
+      levels: () => pattern.levels,
+      bytes,
+      solve: (b: Real, x: Real): Routine<void> => onDevice(solveSystem(system, sets, tuning, b, x)),
+      withValues(from, inUse) {
+        const next = inUse ? newNumbers(pattern) : numbers;
+        sets.updates++;
+        try {
+          now(takeNumbers("TriangularPlan.update", triangle, pattern, from, next));
+        } catch (error) {
+          if (inUse) next.scope.free();
+          throw error;
+        }
+        return inUse ? { plan: withMemory(next), replaced: { free: () => numbers.scope.free() } } : { plan: this };
+      },
+      free() {
+        for (const scope of [keeper, numbers.scope]) sets.isQuiet ? scope.recycle() : scope.free();
+        sets.free();
+      },
+    };
+  };
+  const numbers = newNumbers(pattern);
+  try {
+    fillNumbers(new SparseSetup(new Scope(device, "sptrsv"), triangle), pattern, values, numbers);
+    return withMemory(numbers);
+  } catch (error) {
+    numbers.scope.free();
+    sets.free();
+    throw error;
+  }
+}
+
+function keptBytes({ n, lines: { begins, index, source }, order, starts, tasks, waits }: Pattern): number {
+  const all = [begins, index, source, order, starts, tasks?.list, waits];
+  return all.reduce((sum, buffer) => sum + (buffer?.bytes ?? 0), 4 * n);
+}
+
+// The values of a plan, and its diagonal.
+interface Numbers {
+  readonly scope: Scope;
+  readonly values: DeviceBuffer;
+  readonly diagonal: DeviceBuffer;
+}
+
+function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
+  const scope = new Scope(device, "sptrsv");
+  try {
+    return { scope, values: scope.scratch(lines.entries * width), diagonal: scope.scratch(unit ? 0 : n * width) };
+  } catch (error) {
+    scope.free();
+    throw error;
+  }
+}
+
+function fillNumbers(setup: SparseSetup, { lines, unit, order, at }: Pattern, from: DeviceBuffer, to: Numbers): void {
+  setup.takeValues(lines.source, lines.entries, from, to.values);
+  if (!unit && setup.triangle.n > 0) setup.takeDiagonal(order, at, from, to.diagonal);
+}
+
+// New values, unless the diagonal has a zero. Where that must be asked of the device the caller waits for the answer: solves
+// that come later must know which values they are for.
+function* takeNumbers(routine: string, triangle: Stored, pattern: Pattern, from: Real, to: Numbers): Work<void> {
+  const here = remoteMemory(from) === undefined && remoteMemory(triangle.A.indices) === undefined;
+  if (here && !triangle.unit) checkDiagonal(routine, { ...triangle, A: { ...triangle.A, values: from } });
+  const scope = new Scope(pattern.device, routine);
+  try {
+    const setup = new SparseSetup(scope, triangle);
+    const values = scope.vector(from);
+    if (!here && !triangle.unit) yield* refuseSingular(routine, setup, pattern.at, values);
+    fillNumbers(setup, pattern, values, to);
+  } finally {
+    scope.free(); // OpenCL holds the memory until commands that were given are through
+  }
+}
