@@ -144,3 +144,6 @@ export function describeDense(title: string, body: (routines: DenseRoutines) => 
   describeEngines(title, (_, engine) => body(routinesOn(engine) as unknown as DenseRoutines));
   for (const { name, routines } of pools) describe(`${title}, ${name}`, () => body(routines));
 }
+
+/** The kinds of engine that can be opened here. That OpenCL is missing is told by the tests that are skipped above. */
+export const KINDS: readonly ("wasm" | "threads" | "opencl")[] = ["wasm", "threads", ...(opencl ? (["opencl"] as const) : [])];

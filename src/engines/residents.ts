@@ -160,8 +160,8 @@ class OnEngine implements Resident<Value> {
 
   async read(): Promise<Value> {
     this.owner.checkOpen("read");
-    this.checkHere("read: this");
     const { inner, owner } = this;
+    this.check(owner, "read: this", false);
     this.lend(false); // its memory stays until this is through
     try {
       if (isMatrix(inner)) return { ...inner, data: await owner.store.fetch(inner.data) };

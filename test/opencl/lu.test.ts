@@ -24,9 +24,10 @@ const WAYS: Record<string, Factorization> = {
   "a matrix per work-item": luBatchOf(1),
   unblocked: luUnblocked,
   blocked: luBlockedBy(),
-  "blocked, columns in one launch": luBlockedBy({ width: 32, group: 256, resident: true }),
-  "blocked, waiting in vain": luBlockedBy({ width: 32, group: 8, resident: true, spins: 0 }),
-  "blocked by 32, in parts": luBlockedBy({ width: 32, group: 32, groups: 64, shortest: 16 }),
+  "blocked by 32, in parts": luBlockedBy({ width: 32, group: 128, groups: 64, shortest: 16 }),
+  // with one group, or two that run at the same time; and where they do not
+  "blocked, columns in one launch": luBlockedBy({ width: 32, group: 128, resident: true, spins: 1 << 16 }),
+  "blocked, waiting in vain": luBlockedBy({ width: 32, group: 128, resident: true, spins: 0 }),
 };
 
 interface Result {
@@ -123,6 +124,8 @@ describe.skipIf(!device)(`lu on a device${device ? "" : " (no OpenCL device on t
       e % (n + 1) === 0 ? 4 : random.below(20) === 0 ? random.signed() * 2 ** pick(random, [0, -500, 3]) : 0,
     );
     same(sparse, n, n, 1, "few entries", LARGE);
+    const tiny = Float64Array.from({ length: n * n }, () => (random.below(3) ? 0 : random.signed() * 2 ** -(400 + random.below(200))));
+    same(tiny, n, n, 1, "tiny ones", LARGE);
     const alike = Float64Array.from({ length: n * n }, () => random.signed());
     for (let j = 0; j < n; j++) alike[90 * n + j] = (alike[20 * n + j] as number) / 3;
     same(alike, n, n, 1, "alike", LARGE);

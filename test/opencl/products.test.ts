@@ -185,11 +185,11 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
 
   // With columns of A and rows of B scaled against each other the products are all alike, but grids know the largest factors only.
   test.each([
-    [16, 1, ["gemm"]],
-    [32, 1, ["gemm"]],
-    [16, 2 ** 50, ["gemm", "gemm"]],
-    [32, 2 ** 50, ["gemm", "gemm"]],
-  ] as const)("exgemm in tiles of %i with scales of %d, as the embedded engine", (tile, scale, names) => {
+    [1, { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }, ["gemm"]],
+    [1, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8, pairs: true }, ["gemm"]],
+    [2 ** 50, { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }, ["gemm", "gemm"]],
+    [2 ** 50, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8, pairs: true }, ["gemm", "gemm"]],
+  ] as const)("exgemm with scales of %d in the shape %o, as the embedded engine", (scale, shape, names) => {
     const random = new Random(SEED);
     const [m, n, k] = [67, 130, 99];
     const scaled = (v: number, l: number): number => v * (l % 3 === 0 ? scale : l % 3 === 1 ? 1 : 1 / scale);
@@ -206,7 +206,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     );
     const C = random64(random, m * n);
     const [got, want] = [entriesOf(C.slice(), m, n), entriesOf(C.slice(), m, n)];
-    expect(started((scope) => gemm(scope, 1.5, A, B, -0.7, got, { tile }))).toEqual(["measure", "measure", ...names]);
+    expect(started((scope) => gemm(scope, 1.5, A, B, -0.7, got, { shape }))).toEqual(["measure", "measure", ...names]);
     embedded.gemm(1.5, A, B, -0.7, want);
     expect(storedBits(got.data)).toEqual(storedBits(want.data));
   });

@@ -8,7 +8,7 @@ import type { Format, Real, Sparse } from "../../src/types.ts";
 import { numbers, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { caseOf, check, checkAll, SEED, same } from "./checks.ts";
-import { ALL, HERE, POOLS, SCHEDULES, SPARSE } from "./engines.ts";
+import { ALL, DEVICES, HERE, POOLS, SCHEDULES, SPARSE } from "./engines.ts";
 import { KINDS, nearTies, PATTERNS, type Storage, stored, systemOn } from "./patterns.ts";
 
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
@@ -73,7 +73,7 @@ describe(`every way to store a triangle, HALFULP_SEED=${SEED}`, () => {
           const system = systemOn(random, PATTERNS[kind](random, n), format, part.unit, "tame");
           const { A, b } = stored(random, system, how);
           const of = caseOf(A, b, part);
-          for (const row of [...HERE, ...POOLS.slice(0, 2).map(nextPool)]) await checkAll(row, of, kind);
+          for (const row of [...HERE, ...DEVICES, ...POOLS.slice(0, 2).map(nextPool)]) await checkAll(row, of, kind);
         }
   });
 });
@@ -108,7 +108,7 @@ describe(`ties and what is next to them, HALFULP_SEED=${SEED}`, () => {
         full: false,
       });
       const of = caseOf(A, b, part);
-      for (const row of HERE) await check(row, of, {}, `system ${k}`);
+      for (const row of [...HERE, ...DEVICES]) if (k % row.every === 0) await check(row, of, {}, `system ${k}`);
       for (const row of POOLS.slice(0, 1).map(nextPool)) await checkAll(row, of, `system ${k}`);
     }
   });

@@ -11,11 +11,21 @@ export interface SparseRow {
   /** Of the pool; 0 on the calling thread. */
   readonly threads: number;
   readonly sptrsv: Sptrsv;
+  /** Of many random cases it takes those whose number is a multiple of this. */
+  readonly every: number;
 }
 
 export const ALL = [...SCHEDULES, "auto"] as const;
 
 /** Every engine that runs here. */
-export const SPARSE: readonly SparseRow[] = DENSE.map(({ name, threads, routines }) => ({ name, threads, sptrsv: routines.sptrsv }));
-export const HERE = SPARSE.filter(({ threads }) => threads === 0);
+export const SPARSE: readonly SparseRow[] = DENSE.map(({ name, threads, routines, every }) => ({
+  name,
+  threads,
+  sptrsv: routines.sptrsv,
+  every,
+}));
+const onDevice = ({ name }: SparseRow): boolean => name === "opencl";
+/** Those on the calling thread, on devices, and on pools. */
+export const HERE = SPARSE.filter((row) => row.threads === 0 && !onDevice(row));
+export const DEVICES = SPARSE.filter(onDevice);
 export const POOLS = SPARSE.filter(({ threads }) => threads > 0);

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, matrix, open, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
+import { KINDS } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 
 const here = routinesOn(kernels("embedded") as Kernels) as unknown as Engine;
@@ -60,7 +61,7 @@ const spoil = (d: Data): void => {
   for (const values of Object.values(d)) (values as Float64Array).fill(Number.NaN);
 };
 
-describe.each(["wasm", "threads"] as const)("engine %s", (kind) => {
+describe.each(KINDS)("engine %s", (kind) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await open(kind, { threads: 3 });

@@ -1,37 +1,36 @@
 import { newVector } from "../../dense/vectors.ts";
-import { LOWEST_EXPONENT, Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real } from "../../types.ts";
-import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
-import type { Entries, ExactStage } from "../kernels.ts";
+import type { Device, DeviceBuffer, Kernel, Work } from "../device.ts";
+import type { Entries } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { part } from "../wasm/arena.ts";
+import { double, listed, long, newList, nothing, type Product, placed, realOf, settle } from "./entries.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
-import { certificate, expansion, gemm as gemmSource, gemv as gemvSource, superaccumulator } from "./sources.generated.ts";
+import { certificate, entries, gemm as gemmSource } from "./sources.generated.ts";
 
 // C := alpha A B + beta C on a device: tiles of C by sums on a grid; what those leave open, if it is much, by the filter; the
 // rest exactly, entry by entry.
-
-/** Matrices on a device, and a list for the entries of C that are not proved: how many, and i * C.cols + j for each. */
-export interface Product {
-  readonly alpha: number;
-  readonly A: DeviceMatrix;
-  readonly B: DeviceMatrix;
-  readonly beta: number;
-  readonly C: DeviceMatrix;
-  readonly single: boolean;
-  readonly list: DeviceBuffer;
-}
 
 export interface GemmOptions {
   /** Entries of C at a time: the list of those that are not proved has 32 bits for each. */
   readonly atOnce?: number;
   /** The share of entries that may be done exactly without trying the filter: what it costs. */
   readonly few?: number;
-  /** Rows and columns of a tile of C: 16 work-items have each. */
-  readonly tile?: 16 | 32 | 64;
+  readonly shape?: GemmShape;
 }
 
-const SIDE = 16;
+/** How work-groups share C. */
+export interface GemmShape {
+  readonly tile: number; // rows and columns of a group
+  readonly rowsEach: number; // of a work-item
+  readonly colsEach: number;
+  readonly deep: number; // products at a time
+  readonly pairs?: boolean;
+  readonly unroll?: number;
+}
+
+const GPU: GemmShape = { tile: 64, rowsEach: 4, colsEach: 4, deep: 16 };
+const OTHER: GemmShape = { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }; // one that is soon compiled
 
 export function* gemm(
   scope: Scope,
@@ -40,7 +39,7 @@ export function* gemm(
   B: Entries,
   beta: number,
   C: Entries,
-  { atOnce = 2 ** 24, few = 1 / 64, tile = scope.device.type === "gpu" ? 64 : SIDE }: GemmOptions = {},
+  { atOnce = 2 ** 24, few = 1 / 64, shape = scope.device.type === "gpu" ? GPU : OTHER }: GemmOptions = {},
 ): Work<void> {
   if (C.rows === 0 || C.cols === 0) return;
   const { device } = scope;
@@ -61,7 +60,7 @@ export function* gemm(
     });
     const product = { alpha: reads ? alpha : 1, A: block(left), B: right, beta, C: block(into), single, list };
     const rows = measured(scope, product.A, product.A.rows, left.rowStep, left.colStep, left.cols, single);
-    const run = (filter: boolean): void => tiles(device, product, rows, columns, open, tile, filter);
+    const run = (filter: boolean): void => tiles(device, product, rows, columns, open, shape, filter);
     run(false);
     const unproved = yield* listed(device, list);
     if (unproved > product.C.rows * C.cols * few) run(true);
@@ -71,11 +70,6 @@ export function* gemm(
   const copy = newVector(scope.routine, C.data, C.rows * C.cols);
   yield device.read(into.buffer, copy);
   writeBack(copy, C);
-}
-
-/** In place of a matrix that is not read. */
-export function nothing(scope: Scope, rows: number, cols: number): DeviceMatrix {
-  return { buffer: scope.scratch(8), offset: 0, rows, cols, rowStep: 0, colStep: 0 };
 }
 
 // Where C is, or new memory without gaps, in its order.
@@ -92,18 +86,11 @@ function writeBack(from: Real, C: Entries): void {
   for (let l = 0; l < lines; l++) part(C.data, C.offset + l * step, length).set(from.subarray(l * length, (l + 1) * length));
 }
 
-const long = (x: number): BigInt64Array => BigInt64Array.of(BigInt(x));
-export const double = (x: number): Float64Array => Float64Array.of(x);
-export const realOf = (single: boolean): string => (single ? "float" : "double");
-
-/** A matrix as kernels take it. */
-export function placed({ buffer, offset, rowStep, colStep }: DeviceMatrix): KernelArgument[] {
-  return [buffer, long(offset), long(rowStep), long(colStep)];
-}
-
-function tileKernel(device: Device, name: string, single: boolean, tile: number, filter: boolean): Kernel {
-  const defines = { REAL: realOf(single), TILE: tile, ...(filter ? { FILTER: 1 } : {}) };
-  return device.kernel(name, [certificate, gemvSource, gemmSource], defines);
+function tileKernel(device: Device, name: string, single: boolean, shape: GemmShape, filter: boolean): Kernel {
+  const { tile, rowsEach, colsEach, deep, pairs, unroll = 4 } = shape;
+  const sizes = { TILE: tile, ROWS_EACH: rowsEach, COLS_EACH: colsEach, DEEP: deep, PAIRS: pairs ? 1 : 0, UNROLL: unroll };
+  const defines = { REAL: realOf(single), ...sizes, ...(filter ? { FILTER: 1 } : {}) };
+  return device.kernel(name, [certificate, entries, gemmSource], defines);
 }
 
 const MEASURING = 128; // work-items in a group
@@ -126,7 +113,7 @@ function measured(
   const blocks = Math.ceil(lines / (MEASURING / together));
   const chunks = Math.min(Math.ceil(n / 256), Math.ceil((16 * device.units) / blocks));
   const args = [buffer, long(offset), long(lineStep), long(step), lines, n, Math.ceil(n / chunks), together, sizes];
-  device.launch(tileKernel(device, "measure", single, SIDE, false), [blocks, chunks], [MEASURING, 1], args);
+  device.launch(tileKernel(device, "measure", single, OTHER, false), [blocks, chunks], [MEASURING, 1], args);
   return sizes;
 }
 
@@ -137,15 +124,15 @@ function tiles(
   rows: DeviceBuffer,
   columns: DeviceBuffer,
   open: DeviceBuffer,
-  tile: number,
+  shape: GemmShape,
   filter: boolean,
 ): void {
   const { alpha, A, B, beta, C, single, list } = product;
   device.fill(list, Uint32Array.of(0), 0, 4);
   device.launch(
-    tileKernel(device, "gemm", single, tile, filter),
-    [Math.ceil(C.cols / tile), Math.ceil(C.rows / tile)],
-    [SIDE, SIDE],
+    tileKernel(device, "gemm", single, shape, filter),
+    [Math.ceil(C.cols / shape.tile), Math.ceil(C.rows / shape.tile)],
+    [shape.tile / shape.colsEach, shape.tile / shape.rowsEach],
     [
       ...placed(A),
       ...placed(B),
@@ -155,69 +142,4 @@ function tiles(
       ...[rows, columns, open, list],
     ],
   );
-}
-
-function* listed(device: Device, list: DeviceBuffer): Work<number> {
-  const found = new Uint32Array(1);
-  yield device.read(list, found);
-  return found[0] as number;
-}
-
-/** A list with room for so many. */
-export function newList(scope: Scope, entries: number): DeviceBuffer {
-  return scope.scratch(4 + 4 * entries);
-}
-
-const EXACT = 128; // work-items in a group
-const COPIES = 8; // accumulators that they share: 9 KB, and fewer meetings at a digit
-const DIGITS = 138;
-const RECORD = DIGITS + 4;
-const FIRST = (-2176 - LOWEST_EXPONENT) / 32; // the place of the device's first digit in an accumulator of the host
-const BATCH = 4096; // entries whose digits are read together
-const LAUNCH = 65536; // entries in a launch, lest it be a long one
-
-/** Finish the entries on the list, exactly. */
-export function* settle(scope: Scope, product: Product): Work<void> {
-  const open = yield* listed(scope.device, product.list);
-  if (open > 0) yield* exactly(scope, product, open, "fpe4");
-}
-
-/** So many entries of the list, by one of the papers' stages. */
-export function* exactly(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, open: number, stage: ExactStage): Work<void> {
-  const { device } = scope;
-  const REAL = realOf(single);
-  const components = Number(/\d/.exec(stage)?.[0] ?? 0);
-  const early = stage.endsWith("ee") ? { EARLY: 1 } : {};
-  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...early };
-  const kernel = (name: string): Kernel => device.kernel(name, [certificate, superaccumulator, expansion, gemmSource], defines);
-  const here = Math.abs(alpha) !== 1 && Number.isFinite(alpha); // the device's accumulators have no room for a third factor
-  const most = here ? BATCH : LAUNCH;
-  const records = new Float64Array(here ? Math.min(open, most) * RECORD : 0);
-  const sums = scope.scratch(records.byteLength);
-  for (let from = 0; from < open; from += most) {
-    const n = Math.min(most, open - from);
-    device.launch(
-      kernel("exactEntries"),
-      [n],
-      [EXACT],
-      [list, from, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta), sums],
-    );
-    if (!here) continue;
-    yield device.read(sums, records);
-    const values = scope.copy(Float64Array.from({ length: n }, (_, k) => finished(records.subarray(k * RECORD), alpha, beta, single)));
-    device.launch(kernel("putListed"), [Math.ceil(n / EXACT)], [EXACT], [list, from, n, values, ...placed(C), C.cols]);
-  }
-  yield device.finish();
-}
-
-const sum = new Superaccumulator();
-
-// RN(alpha s + beta y) from the digits of s, what was not finite among its terms, and y.
-function finished(record: Float64Array, alpha: number, beta: number, single: boolean): number {
-  const [nans, positive, negative, y] = record.subarray(DIGITS, RECORD) as unknown as [number, number, number, number];
-  sum.clear().addDigits(record.subarray(0, DIGITS), FIRST);
-  sum.addSpecials((nans && 1) | (positive && 2) | (negative && 4));
-  sum.scale(alpha);
-  if (beta !== 0) sum.addProduct(beta, y);
-  return sum.round("nearest", single ? "binary32" : "binary64");
 }

@@ -2,9 +2,9 @@ import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, Work } from "../device.ts";
 import type { Entries, ExactStage } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
-import { double, exactly, newList, nothing, type Product, placed, realOf, settle } from "./gemm.ts";
+import { double, exactly, newList, nothing, type Product, placed, realOf, settle } from "./entries.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
-import { certificate, gemv as gemvSource } from "./sources.generated.ts";
+import { certificate, entries, gemv as gemvSource } from "./sources.generated.ts";
 
 // y := alpha A x + beta y on a device: all entries by the filter, and those that it does not prove exactly.
 
@@ -15,6 +15,9 @@ export interface GemvShape {
   readonly rowsEach: number; // rows of a work-item
   readonly deep: number; // columns that it loads at a time
   readonly chunks: number; // parts of the columns
+  readonly wide?: boolean;
+  readonly stream?: boolean;
+  readonly ahead?: boolean;
 }
 
 export function* gemv(scope: Scope, alpha: number, A: Entries, x: Real, beta: number, y: Real, shape: Partial<GemvShape> = {}): Work<void> {
@@ -77,10 +80,13 @@ function launch(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, s
   const { device } = scope;
   const { rows, cols } = A;
   const { rowLanes, colLanes, rowsEach, deep } = shape;
-  const length = Math.max(1, Math.ceil(cols / shape.chunks));
+  const unit = shape.wide && A.colStep === 1 ? (single ? 4 : 2) : 1;
+  const aligned = A.offset % unit === 0 && (rows === 1 || A.rowStep % unit === 0);
+  const wide = aligned ? unit : 1;
+  const length = Math.max(1, Math.ceil(cols / shape.chunks / wide) * wide);
   const chunks = Math.max(1, Math.ceil(cols / length));
   const partials = scope.scratch(chunks > 1 ? chunks * rows * 32 : 0);
-  const depth = Math.ceil(length / colLanes) + 2 * Math.ceil(Math.log2(colLanes)) + (chunks > 1 ? 2 * chunks : 0);
+  const depth = Math.ceil(length / (colLanes * wide)) * wide + 2 * Math.ceil(Math.log2(colLanes)) + (chunks > 1 ? 2 * chunks : 0);
   const defines = {
     REAL: realOf(single),
     BY_ROWS: A.colStep === 1 ? 1 : 0,
@@ -88,8 +94,11 @@ function launch(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, s
     COL_LANES: colLanes,
     ROWS_EACH: rowsEach,
     DEEP: deep,
+    WIDE: wide,
+    AHEAD: shape.ahead ? 1 : 0,
+    ...(shape.stream && device.vendor.startsWith("NVIDIA") ? { STREAM: 1 } : {}),
   };
-  const sources = [certificate, gemvSource];
+  const sources = [certificate, entries, gemvSource];
   const scalars = [double(alpha), double(beta)];
   device.fill(list, Uint32Array.of(0), 0, 4);
   device.launch(

@@ -8,9 +8,8 @@ import type { Factorization } from "./luCommon.ts";
 import type { Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
 
-/**
- * Up to this many rows and columns one work-group factors a matrix.
- */
+// Up to this many rows and columns one work-group factors a matrix: one launch, and 72 KiB at most, which a group may have
+// of its own where the device allows, and else in global memory.
 const SMALL = 96;
 
 const chosen: Factorization = (scope, data, real, rows, cols, count) =>

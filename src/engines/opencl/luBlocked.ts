@@ -48,11 +48,12 @@ export const luBlocked: Factorization = luBlockedBy();
 
 type Complete = Blocking & { readonly group: number; readonly resident: boolean };
 
-// A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. (On a CPU groups may run one
-// after another.)
+// A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. On a CPU groups may run one
+// after another.
 function completed(device: Device, how: Blocking, rows: number): Complete {
-  const group = how.group ?? [64, 128, 256].find((size) => Math.ceil(rows / size) <= device.units) ?? 64;
-  return { ...how, group, resident: how.resident ?? (device.type === "gpu" && Math.ceil(rows / group) <= device.units) };
+  const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.units;
+  const group = how.group ?? [64, 128, 256].find(isRunning) ?? 64;
+  return { ...how, group, resident: how.resident ?? isRunning(group) };
 }
 
 interface Workspace {

@@ -37,7 +37,7 @@ export function tuningFor(device: Device, given: Partial<Tuning>): Tuning {
     finder: "rows",
     run: 32,
     skip: 2,
-    narrow: many ? 512 : 16,
+    narrow: many ? 512 : 0,
     limit: limitOn(device),
     ...given,
     group,

@@ -52,44 +52,70 @@ double gridOf(uint a, uint b, int n, double *bound) {
   return as_double((ulong)(k + 1023) << 52 | 0x8000000000000ul);
 }
 
-#define SIDE 16 // work-items along both sides of a tile
-#define EACH (TILE / SIDE)
-#define DEEP 16 // products at a time
-#define PASSES (TILE * DEEP / (SIDE * SIDE))
+// A tile of C has TILE rows and columns, a work-item ROWS_EACH by COLS_EACH of its entries, and DEEP products are had at a time.
+#define ROW_LANES (TILE / ROWS_EACH)
+#define COL_LANES (TILE / COLS_EACH)
+#define GROUP (ROW_LANES * COL_LANES)
+#define PASSES (TILE * DEEP / GROUP)
 
 // The part of TILE lines, DEEP entries each, that a work-item loads: lanes run along the memory.
 typedef struct {
   int line, at, lineGap, gap;
+  long next;
 } Part;
 
-Part partOf(int l, bool along) {
-  Part p = {along ? l / DEEP : l % TILE, along ? l % DEEP : l / TILE, along ? SIDE * SIDE / DEEP : 0, along ? 0 : SIDE * SIDE / TILE};
+Part partOf(int l, long lineStep, long step) {
+  bool along = step == 1;
+  Part p = {along ? l / DEEP : l % TILE, along ? l % DEEP : l / TILE, along ? GROUP / DEEP : 0, along ? 0 : GROUP / TILE, 0};
+  p.next = p.lineGap * lineStep + p.gap * step;
   return p;
 }
 
-void fetch(double *v, Part p, __global const REAL *M, long lineStep, long step, int lines, int n) {
+void fetch(double *v, Part p, __global const REAL *M, int lines, int n) {
 #pragma unroll
-  for (int i = 0; i < PASSES; i++) {
-    int line = p.line + i * p.lineGap, at = p.at + i * p.gap;
-    v[i] = line < lines && at < n ? (double)M[line * lineStep + at * step] : 0.0;
-  }
+  for (int i = 0; i < PASSES; i++) v[i] = p.line + i * p.lineGap < lines && p.at + i * p.gap < n ? (double)M[i * p.next] : 0.0;
 }
 
-void keep(const double *v, Part p, __local double (*to)[TILE + 1]) {
+#if PAIRS
+#define WIDTH (TILE + 2)
+#else
+#define WIDTH (TILE + 1)
+#endif
+
+void keep(const double *v, Part p, __local double (*to)[WIDTH]) {
 #pragma unroll
   for (int i = 0; i < PASSES; i++) to[p.at + i * p.gap][p.line + i * p.lineGap] = v[i];
 }
 
+#if PAIRS
+#define PLACE(lane, lanes, k) (2 * (lane) + 2 * (lanes) * ((k) / 2) + (k) % 2)
+#else
+#define PLACE(lane, lanes, k) ((lane) + (lanes) * (k))
+#endif
+void operands(double *v, __local const double *from, int lane, int lanes, int count) {
+#if PAIRS
+#pragma unroll
+  for (int k = 0; k < count; k += 2) {
+    double2 two = *(__local const double2 *)(from + PLACE(lane, lanes, k));
+    v[k] = two.x;
+    v[k + 1] = two.y;
+  }
+#else
+#pragma unroll
+  for (int k = 0; k < count; k++) v[k] = from[PLACE(lane, lanes, k)];
+#endif
+}
+
 // A tile of C, of M by N entries. `open` gets 1 where an entry is not proved; with FILTER only such are computed.
-__kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void gemm(
+__kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gemm(
     __global const REAL *A, long aOffset, long aRow, long aCol, __global const REAL *B, long bOffset, long bRow, long bCol,
     __global REAL *C, long cOffset, long cRow, long cCol, int M, int N, int K, double alpha, double beta,
     __global const uint *rowSizes, __global const uint *colSizes, __global uchar *open, __global uint *list) {
   // One more than a line, against bank conflicts. Two of each: while one is read the other is written, and one barrier does.
-  __local double a[2][DEEP][TILE + 1], b[2][DEEP][TILE + 1];
-  int tx = get_local_id(0), ty = get_local_id(1), l = ty * SIDE + tx;
+  __local double a[2][DEEP][WIDTH] __attribute__((aligned(16))), b[2][DEEP][WIDTH] __attribute__((aligned(16)));
+  int tx = get_local_id(0), ty = get_local_id(1), l = ty * COL_LANES + tx;
   int i0 = get_group_id(1) * TILE, j0 = get_group_id(0) * TILE;
-  Sum sums[EACH][EACH];
+  Sum sums[ROWS_EACH][COLS_EACH];
   double bound;
 #ifdef FILTER
   __local int any;
@@ -97,10 +123,10 @@ __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void gemm(
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 #pragma unroll
-  for (int r = 0; r < EACH; r++)
+  for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
-    for (int c = 0; c < EACH; c++) {
-      int i = i0 + ty + SIDE * r, j = j0 + tx + SIDE * c;
+    for (int c = 0; c < COLS_EACH; c++) {
+      int i = i0 + PLACE(ty, ROW_LANES, r), j = j0 + PLACE(tx, COL_LANES, c);
 #ifdef FILTER
       sums[r][c] = emptyFilter();
       if (i < M && j < N && open[(long)i * N + j] != 0) any = 1;
@@ -113,38 +139,36 @@ __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void gemm(
   barrier(CLK_LOCAL_MEM_FENCE);
   if (any == 0) return;
 #endif
-  A += aOffset + i0 * aRow;
-  B += bOffset + j0 * bCol;
-  Part ours = partOf(l, aCol == 1), theirs = partOf(l, bRow == 1);
+  Part ours = partOf(l, aRow, aCol), theirs = partOf(l, bCol, bRow);
+  A += aOffset + (i0 + ours.line) * aRow + ours.at * aCol;
+  B += bOffset + (j0 + theirs.line) * bCol + theirs.at * bRow;
   double nextA[PASSES], nextB[PASSES];
-  fetch(nextA, ours, A, aRow, aCol, M - i0, K);
-  fetch(nextB, theirs, B, bCol, bRow, N - j0, K);
+  fetch(nextA, ours, A, M - i0, K);
+  fetch(nextB, theirs, B, N - j0, K);
   for (int k = 0, turn = 0; k < K; k += DEEP, turn ^= 1) {
     keep(nextA, ours, a[turn]);
     keep(nextB, theirs, b[turn]);
     barrier(CLK_LOCAL_MEM_FENCE);
     A += DEEP * aCol;
     B += DEEP * bRow;
-    fetch(nextA, ours, A, aRow, aCol, M - i0, K - k - DEEP);
-    fetch(nextB, theirs, B, bCol, bRow, N - j0, K - k - DEEP);
-#pragma unroll 4
+    fetch(nextA, ours, A, M - i0, K - k - DEEP);
+    fetch(nextB, theirs, B, N - j0, K - k - DEEP);
+#pragma unroll UNROLL
     for (int d = 0; d < DEEP; d++) {
-      double x[EACH], y[EACH];
+      double x[ROWS_EACH], y[COLS_EACH];
+      operands(x, a[turn][d], ty, ROW_LANES, ROWS_EACH);
+      operands(y, b[turn][d], tx, COL_LANES, COLS_EACH);
 #pragma unroll
-      for (int r = 0; r < EACH; r++) x[r] = a[turn][d][ty + SIDE * r];
+      for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
-      for (int c = 0; c < EACH; c++) y[c] = b[turn][d][tx + SIDE * c];
-#pragma unroll
-      for (int r = 0; r < EACH; r++)
-#pragma unroll
-        for (int c = 0; c < EACH; c++) addTo(&sums[r][c], x[r], y[c]);
+        for (int c = 0; c < COLS_EACH; c++) addTo(&sums[r][c], x[r], y[c]);
     }
   }
 #pragma unroll
-  for (int r = 0; r < EACH; r++)
+  for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
-    for (int c = 0; c < EACH; c++) {
-      int i = i0 + ty + SIDE * r, j = j0 + tx + SIDE * c;
+    for (int c = 0; c < COLS_EACH; c++) {
+      int i = i0 + PLACE(ty, ROW_LANES, r), j = j0 + PLACE(tx, COL_LANES, c);
       if (i >= M || j >= N) continue;
       long e = (long)i * N + j;
       double high = sums[r][c].sum, low = sums[r][c].rest;
@@ -159,60 +183,5 @@ __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void gemm(
       double v = certifiedCombination(high, low, bound, alpha, beta, beta == 0 ? 0.0 : *to);
       open[e] = settled(v, to, (uint)e, list) ? 0 : 1;
     }
-}
-#endif
-
-#ifdef DIGITS
-double signOf(double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : v; }
-
-// Terms of one entry, exactly. With an alpha that is not finite their signs and zeros are all that counts.
-void addTermOf(double *a, __local long *acc, double alpha, double x, double y) {
-  if (!isFinite(alpha)) addSpecial(acc, alpha * signOf(x) * signOf(y));
-  else accumulate(a, acc, x, alpha == -1 ? -y : y);
-}
-
-// Entries of the list from `from` on, a work-group each, through expansions into STRIDE accumulators and then into one. An alpha
-// of 1, -1 or one that is not finite is in the terms already, and the entry is finished here. For others the host does it: it
-// gets the digits, the counters, and the old entry, RECORD numbers in all.
-#define RECORD (ACCUMULATOR + 1)
-__kernel void exactEntries(__global const uint *list, int from, __global const REAL *A, long aOffset, long aRow, long aCol,
-                           __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
-                           long cCol, int N, int K, double alpha, double beta, __global double *records) {
-  __local long acc[ACCUMULATOR * STRIDE];
-  int l = get_local_id(0), size = get_local_size(0), at = get_group_id(0);
-  uint e = list[1 + from + at], i = e / N, j = e % N;
-  for (int k = l; k < ACCUMULATOR * STRIDE; k += size) acc[k] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  A += aOffset + i * aRow;
-  B += bOffset + j * bCol;
-  double a[COMPONENTS + 1];
-  for (int k = 0; k < COMPONENTS; k++) a[k] = 0.0;
-  for (int k = l; k < K; k += size) addTermOf(a, acc + l % STRIDE, alpha, A[k * aCol], B[k * bRow]);
-  for (int k = 0; k < COMPONENTS; k++) spill(acc + l % STRIDE, a[k]);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = l; k < ACCUMULATOR; k += size)
-    for (int c = 1; c < STRIDE; c++) acc[k * STRIDE] += acc[k * STRIDE + c];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  __global REAL *to = C + cOffset + i * cRow + j * cCol;
-  if (fabs(alpha) == 1 || !isFinite(alpha)) {
-    if (l != 0) return;
-    if (beta != 0) addProduct(acc, beta, *to);
-    put(to, rounded(acc));
-    return;
-  }
-  if (l == 0) carry(acc);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  records += (long)at * RECORD;
-  for (int k = l; k < ACCUMULATOR; k += size) records[k] = (double)acc[k * STRIDE];
-  if (l == 0) records[ACCUMULATOR] = beta == 0 ? 0.0 : *to;
-}
-
-// Entries of the list from `from` on, as the host made them.
-__kernel void putListed(__global const uint *list, int from, int count, __global const double *values, __global REAL *C, long cOffset,
-                        long cRow, long cCol, int N) {
-  int at = get_global_id(0);
-  if (at >= count) return;
-  uint e = list[1 + from + at];
-  put(C + cOffset + (e / N) * cRow + (e % N) * cCol, values[at]);
 }
 #endif

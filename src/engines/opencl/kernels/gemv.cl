@@ -1,26 +1,5 @@
 // y := alpha A x + beta y, one rounding an entry.
 
-// RN(alpha s + beta y) for the s within `bound` of high + low, or NaN. What beta = 0 multiplies is given as 0.
-//   p + ep = alpha high, b + eb = beta y and s + es = p + b, so that es + ep + eb + alpha low is all that s leaves. Its last
-//   product rounds once and its three additions once each, where no partial sum exceeds |es| + |ep| + |eb| + |a| by more
-//   than a few U: less than 4 U of that in all. What underflows, ep, eb and a, loses 2^-1075 each; none of them does where
-//   factors are 1 or what they multiply is 0, so that exact zeros of such combinations are proved.
-__attribute__((noinline)) double certifiedCombination(double high, double low, double bound, double alpha, double beta, double y) {
-  if (alpha == 1 && beta == 0) return certified(high, low, bound);
-  double p = alpha * high, ep = fma(alpha, high, -p), a = alpha * low;
-  double b = beta * y, eb = fma(beta, y, -b), s = p + b, es = twoSumError(p, b, s);
-  bool whole = (fabs(alpha) == 1 || (high == 0 && low == 0 && bound == 0)) && (fabs(beta) == 1 || y == 0);
-  double more = 4 * U * (fabs(es) + fabs(ep) + fabs(eb) + fabs(a)) + (whole ? 0.0 : TINY);
-  return certified(s, ((es + ep) + eb) + a, fabs(alpha) * bound * MORE + more);
-}
-
-// Store an entry that is proved, and put one that is not on the list, behind its length: it keeps what it was.
-bool settled(double v, __global REAL *to, uint entry, volatile __global uint *list) {
-  if (v == v) put(to, v);
-  else list[1 + atomic_inc(list)] = entry;
-  return v == v;
-}
-
 // A work-group has ROW_LANES by COL_LANES work-items, the lanes along the memory next to each other. Each has ROWS_EACH rows,
 // ROW_LANES apart, and every COL_LANES-th column of its group's, DEEP of them loaded at a time.
 #ifdef ROW_LANES
@@ -33,23 +12,68 @@ typedef struct {
   uint leastA, leastX; // of all rows together
 } Sums;
 
-void addColumns(Sums *f, __global const REAL *const *A, long step, __global const REAL *x, long column, int count) {
-  double t[DEEP], a[DEEP][ROWS_EACH];
+// Columns of a work-item, `count` times WIDE next to each other or one.
+typedef struct {
+  double x[DEEP * WIDE], a[DEEP * WIDE][ROWS_EACH];
+} Columns;
+
+#if WIDE > 1
+#define JOINED(type, n) type##n
+#define VECTOR(type, n) JOINED(type, n)
+typedef union {
+  VECTOR(REAL, WIDE) all;
+  REAL each[WIDE];
+} Wide;
+#endif
+
+// A is read once, and x by all groups: on NVIDIA A's entries are kept from pushing x out of the nearest cache.
+void load(double *to, int gap, __global const REAL *from, bool wide, bool once) {
+#if WIDE > 1
+  if (wide) {
+    Wide w;
+#ifdef STREAM
+    if (once) {
+#if WIDE == 2
+      asm volatile("ld.global.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(w.each[0]), "=d"(w.each[1]) : "l"(from));
+#else
+      asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(w.each[0]), "=f"(w.each[1]), "=f"(w.each[2]), "=f"(w.each[3]) : "l"(from));
+#endif
+    } else
+#endif
+      w.all = *(__global const VECTOR(REAL, WIDE) *)from;
 #pragma unroll
-  for (int k = 0; k < count; k++) {
-    t[k] = x[column + k * COL_LANES];
-#pragma unroll
-    for (int r = 0; r < ROWS_EACH; r++) a[k][r] = A[r][(column + k * COL_LANES) * step];
+    for (int k = 0; k < WIDE; k++) to[k * gap] = w.each[k];
+    return;
   }
+#elif defined(STREAM)
+  if (once && !BINARY32) {
+    asm volatile("ld.global.L1::no_allocate.f64 %0, [%1];" : "=d"(*to) : "l"(from));
+    return;
+  }
+#endif
+  *to = *from;
+}
+
+void fetch(Columns *c, __global const REAL *const *A, long step, __global const REAL *x, long column, int count, bool wide) {
 #pragma unroll
   for (int k = 0; k < count; k++) {
-    if (!BINARY32) f->leastX = leastOf(f->leastX, t[k]);
+    long at = column + k * COL_LANES * WIDE;
+    load(c->x + k * WIDE, 1, x + at, wide, false);
+#pragma unroll
+    for (int r = 0; r < ROWS_EACH; r++) load(&c->a[k * WIDE][r], ROWS_EACH, A[r] + at * step, wide, true);
+  }
+}
+
+void addColumns(Sums *f, const Columns *c, int count) {
+#pragma unroll
+  for (int k = 0; k < count; k++) {
+    if (!BINARY32) f->leastX = leastOf(f->leastX, c->x[k]);
 #pragma unroll
     for (int r = 0; r < ROWS_EACH; r++) {
-      if (BINARY32) addTerm(&f->rows[r], a[k][r] * t[k]);
+      if (BINARY32) addTerm(&f->rows[r], c->a[k][r] * c->x[k]);
       else {
-        f->leastA = leastOf(f->leastA, a[k][r]);
-        addProductTerm(&f->rows[r], a[k][r], t[k]);
+        f->leastA = leastOf(f->leastA, c->a[k][r]);
+        addProductTerm(&f->rows[r], c->a[k][r], c->x[k]);
       }
     }
   }
@@ -79,9 +103,30 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gemv(
     a[r] = A + offset + min(first + r * ROW_LANES, rows - 1) * rowStep; // one too many is read again, and not stored
     f.rows[r] = emptyFilter();
   }
-  long j = (long)get_group_id(1) * length + v;
-  for (; j + (DEEP - 1) * COL_LANES < end; j += DEEP * COL_LANES) addColumns(&f, a, step, x, j, DEEP);
-  for (; j < end; j += COL_LANES) addColumns(&f, a, step, x, j, 1);
+  Columns c;
+  long j = (long)get_group_id(1) * length + v * WIDE;
+  const int next = DEEP * COL_LANES * WIDE, reach = (DEEP - 1) * COL_LANES * WIDE + WIDE;
+#if AHEAD
+  bool more = j + reach <= end;
+  if (more) fetch(&c, a, step, x, j, DEEP, WIDE > 1);
+  while (more) {
+    Columns old = c;
+    j += next;
+    more = j + reach <= end;
+    if (more) fetch(&c, a, step, x, j, DEEP, WIDE > 1);
+    addColumns(&f, &old, DEEP * WIDE);
+  }
+#else
+  for (; j + reach <= end; j += next) {
+    fetch(&c, a, step, x, j, DEEP, WIDE > 1);
+    addColumns(&f, &c, DEEP * WIDE);
+  }
+#endif
+  for (; j < end; j += COL_LANES * WIDE)
+    for (int k = 0; k < WIDE && j + k < end; k++) {
+      fetch(&c, a, step, x, j + k, 1, false);
+      addColumns(&f, &c, 1);
+    }
 
   for (int lanes = COL_LANES, kept; lanes > 1; lanes = kept) {
     kept = (lanes + 1) / 2;

@@ -18,7 +18,7 @@ typedef struct {
 #define INFO 2
 #define TINY_SEEN 3 // some entry of L or U is tiny
 #define MOVES 4
-#define ARRIVED 5 // how often a work-group has come to the end of a column
+#define ARRIVED 5 // how often a work-group has come to a column
 #define STUCK 6   // 1 + the first column of a block in which one has waited in vain
 #define PIVOTS 8
 #define POSITIONS(z) (PIVOTS + min((z).rows, (z).cols))

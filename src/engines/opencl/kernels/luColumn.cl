@@ -4,7 +4,7 @@
 // A is as it was, so that a block can begin again.
 //
 // One launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they meet
-// at the end of each column. One that waits in vain says so, and everything after it is left undone.
+// at the beginning of each column. One that waits in vain says so, and everything after it is left undone.
 #ifdef NVIDIA
 #define PUBLISH asm volatile("membar.gl;" ::: "memory")
 #else
@@ -52,11 +52,20 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
 
 #ifdef RESIDENT
   for (int p = z.step; p < z.last && going; p++) {
-    if (p > z.step) going = haveMet(out, z.groups * p, z, &opened);
-    const int known = max(p - 2, 0); // rows of U here from the column before
+    const int known = max(p - 2, 0); // rows of U that are in `block`: what can be done with them is done before others are waited for
 #else
   {
     const int p = z.step, known = 0;
+#endif
+    Filter mine = emptyFilter();
+    double lost = 0;
+    if (row < z.rows && p < z.width) {
+      lost = startEntry(&mine, A[(size_t)row * z.cols + z.first + p], T, area, (size_t)p * below + row - z.first, z.parts);
+#pragma unroll 8
+      for (int k = 0; k < known; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], block[k * W + p]);
+    }
+#ifdef RESIDENT
+    going = haveMet(out, z.groups * (p - z.step + 1), z, &opened);
 #endif
     const int j = z.first + p;
     volatile __global double *candidates = shared + CANDIDATES(z);
@@ -134,12 +143,10 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     double s = 0;
     if (wanted) {
-      Filter f;
-      double bound = startEntry(&f, A[(size_t)row * z.cols + j], T, area, (size_t)p * below + row - z.first, z.parts);
 #pragma unroll 8
-      for (int k = 0; k < p; k++) addProductTerm(&f, -L[(size_t)k * z.rows + row], column[k]);
+      for (int k = known; k < p; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], column[k]);
       if (p > 0 && isTiny(column[p - 1])) tiny = 1;
-      s = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, !tiny) + bound);
+      s = certified(mine.sum, mine.rest, boundOf(mine, p + z.parts + 2, !tiny) + lost);
       if (s != s) open[atomic_inc(&opened)] = lid;
       else s = finiteEntry(s, failed, position, j);
     }

@@ -18,26 +18,33 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
 
   double G[4], s[4][4], rest[4][4], top[4];
   uint bits[4][4];
+#pragma unroll
   for (int q = 0; q < 4; q++) {
     int j = j0 + x + TX * q;
     G[q] = gridOf(j < colEnd ? work[SIZES(z) + j] : 0.0);
     top[q] = 0;
+#pragma unroll
     for (int p = 0; p < 4; p++) s[p][q] = G[q], rest[p][q] = 0, bits[p][q] = 0;
   }
 
   REAL nextA[TM * KT / ITEMS], nextB[TN * KT / ITEMS];
+#define UNROLL _Pragma("unroll")
 #define FETCH(k0)                                                                                  \
+  UNROLL                                                                                           \
   for (int e = 0; e < TM * KT / ITEMS; e++) {                                                      \
     int at = lid + e * ITEMS, i = i0 + at / KT, k = (k0) + at % KT;                                \
     nextA[e] = i < rowEnd && k < to ? A[(size_t)i * z.cols + k] : (REAL)0;                         \
   }                                                                                                \
+  UNROLL                                                                                           \
   for (int e = 0; e < TN * KT / ITEMS; e++) {                                                      \
     int at = lid + e * ITEMS, k = (k0) + at / TN, j = j0 + at % TN;                                \
     nextB[e] = k < to && j < colEnd ? A[(size_t)k * z.cols + j] : (REAL)0;                         \
   }
   FETCH(from)
   for (int k0 = from; k0 < to; k0 += KT) {
+#pragma unroll
     for (int e = 0; e < TM * KT / ITEMS; e++) a[(lid + e * ITEMS) % KT][(lid + e * ITEMS) / KT] = nextA[e];
+#pragma unroll
     for (int e = 0; e < TN * KT / ITEMS; e++) b[(lid + e * ITEMS) / TN][(lid + e * ITEMS) % TN] = nextB[e];
     barrier(CLK_LOCAL_MEM_FENCE);
     FETCH(k0 + KT)
@@ -73,7 +80,9 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
   const double N = to - from;
   const size_t area = PANEL ? (size_t)W * (z.rows - z.first) : (size_t)W * (z.cols - end);
   T += 3 * area * get_group_id(2);
+#pragma unroll
   for (int p = 0; p < 4; p++)
+#pragma unroll
     for (int q = 0; q < 4; q++) {
       int i = i0 + y + TY * p - z.first, j = j0 + x + TX * q - colFirst;
       if (from == to || i >= rowEnd - z.first || j >= colEnd - colFirst) continue;

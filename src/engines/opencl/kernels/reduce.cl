@@ -1,12 +1,15 @@
 // One pass over the terms of a sum, which leaves LEVELS numbers and a bound: the exact sum is that of the levels, but for
-// the rounding errors of the last one. Every level but the last is added to with TwoSum and hands its errors to the next
-// (Rump, Ogita and Oishi's SumK, with the last level's bound gathered on the way); the error term of a product enters at
-// the second level. Two levels are the compensated sum; each more is good for another 53 bits of cancellation.
+// the rounding errors of the last one. A work-item adds its terms to grids, a few operations each, and a block of them to a
+// cascade; then the cascades of all work-items are added up. Each level is good for another 44 bits of cancellation.
+//
+// In a cascade every level but the last is added to with TwoSum and hands its errors to the next (Rump, Ogita and Oishi's
+// SumK, with the last level's bound gathered on the way).
 //
 // Bound. Let t_j be what reaches the last level, D the most additions that any t_j goes through there, and `size` the
-// computed sum of the |t_j|, which go through as many. Then the last level is off by at most ((1 + U)^D - 1) sum |t_j|, and
-// size by as much: D U size (1 + 2^-20) covers it for D < 2^31. The host knows D. `size` is 0 if and only if all t_j are:
-// then the levels are exact. An error term of a product that is not exact is off by less than 2^-1074; `least` knows.
+// computed sum of the |t_j|, or of more, which go through as many. Then the last level is off by at most
+// ((1 + U)^D - 1) sum |t_j|, and size by as much: D U size (1 + 2^-20) covers it for D < 2^31. The host knows D. `size` is 0
+// if and only if all t_j are: then the levels are exact. An error term of a product that is not exact is off by less than
+// 2^-1074; `least` knows.
 #define SUM 0
 #define ASUM 1
 #define DOT 2
@@ -19,12 +22,14 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define VECTOR JOIN(REAL, WIDTH)
-// Element u of several such vectors.
 #if WIDTH == 2
-#define ELEMENT(v, u) ((u) % 2 ? (v)[(u) / 2].s1 : (v)[(u) / 2].s0)
+#define SPREAD(v, u, from) ((v)[2 * (u)] = (from).s0, (v)[2 * (u) + 1] = (from).s1)
 #else
-#define ELEMENT(v, u) ((u) % 4 < 2 ? ((u) % 2 ? (v)[(u) / 4].s1 : (v)[(u) / 4].s0) : ((u) % 2 ? (v)[(u) / 4].s3 : (v)[(u) / 4].s2))
+#define SPREAD(v, u, from) \
+  ((v)[4 * (u)] = (from).s0, (v)[4 * (u) + 1] = (from).s1, (v)[4 * (u) + 2] = (from).s2, (v)[4 * (u) + 3] = (from).s3)
 #endif
+// Elements that a work-item takes at a time.
+#define TURN (UNROLL * WIDTH)
 
 // A record in memory: the levels, size, and least of both factors as numbers.
 #define RECORD (LEVELS + 3)
@@ -67,23 +72,6 @@ void addLeast(Cascade *c, double x, double y) {
   if (!ERRORS) return;
   c->leastX = leastOf(c->leastX, x);
   if (OP == DOT) c->leastY = leastOf(c->leastY, y);
-}
-
-void addElements(Cascade *c, double x, double y) {
-  double p = termOf(x, y);
-  addAt(c, 0, p);
-  if (!ERRORS) return;
-  addAt(c, 1, fma(x, y, -p));
-  addLeast(c, x, y);
-}
-
-void addVectors(Cascade *c, VECTOR x, VECTOR y) {
-  addElements(c, x.s0, y.s0);
-  addElements(c, x.s1, y.s1);
-#if WIDTH == 4
-  addElements(c, x.s2, y.s2);
-  addElements(c, x.s3, y.s3);
-#endif
 }
 
 // The sum of both: LEVELS additions to the last level.
@@ -132,20 +120,19 @@ void writeRecord(volatile __global double *to, const Cascade *c) {
   to[LEVELS + 2] = c->leastY;
 }
 
-#ifdef GRIDS
-// The same levels with three operations for TwoSum's six: every level but the last is kept in a binade of its own, above
-// all that is added to it (extraction against a power of two, as in the WebAssembly engine's ladder). With s in
+// The grids: every level but the last is kept in a binade of its own, above all that is added to it (extraction against a
+// power of two, as in the WebAssembly engine's ladder), which takes three operations for TwoSum's six. With s in
 // [2^K, 2^(K+1)) and t = RN(s + x) there too, t - s is exact, and so is the rest x - (t - s), at most 2^(K-53).
-// A block is at most BLOCK = 2^ROOM pairs, all products below 2^E: so are the sums of level 0 below 2^(K-1) if
-// K = E + ROOM + 1 and it starts from 1.5 * 2^K. Each next level takes two rests a pair of at most 2^(K-53) (the error term
-// of a product is less), and stays within its half binade if its own K is STEP = 51 - ROOM less.
+// A block is at most BLOCK = 2^ROOM terms, all below 2^E: so are the sums of level 0 within 2^(K-1) if K = E + ROOM + 1, and
+// it starts from 1.5 * 2^K. Each next level takes two rests a term of at most 2^(K-53) (the error term of a product, which
+// enters here, is less), and stays within its half binade if its own K is STEP = 51 - ROOM less.
 // At the end of a block, or when a larger term comes, the levels are added to a cascade in local memory. What reached the
 // last one, m terms of at most h = 2^(K-53) for the last K, counts with m h in `size`.
 #define ROOM 7
 #define BLOCK (1 << ROOM)
 #define STEP (51 - ROOM)
 #define HEADROOM 4
-// At 2^LOWEST_E the last level's rests are still doubles: LOWEST_E + ROOM + 1 - 3 STEP - 53 > -1074.
+// At 2^LOWEST_E the last level's rests are still doubles: LOWEST_E + ROOM + 1 - 2 STEP - 53 > -1074 for 4 levels.
 #define LOWEST_E (-860)
 
 double powerOfTwo(int k) { return as_double((ulong)(k + 1023) << 52); }
@@ -154,8 +141,8 @@ typedef struct {
   double s[LEVELS - 1];
   double last;
   ulong seen; // all bits that reached the last level
-  uint limit; // of the high words of |products|, doubled
-  int room;   // pairs until the block ends
+  uint limit; // of the high words of |terms|, doubled
+  int room;   // terms until the block ends
 } Ladder;
 
 void place(Ladder *l, int e) {
@@ -167,7 +154,7 @@ void place(Ladder *l, int e) {
   l->room = BLOCK;
 }
 
-// Add the levels to the cascade of this work-item, and go on above products of which `top` is the largest. Those that are
+// Add the levels to the cascade of this work-item, and go on above terms of which `top` is the largest. Those that are
 // too large, or not finite, make its size NaN: nothing is known then.
 void close(Ladder *l, __local double *slot, uint top) {
   int pitch = get_local_size(0);
@@ -207,77 +194,81 @@ void addLadder(Ladder *l, double x, double y, double p) {
   l->last += ERRORS ? r + e : r;
   l->seen |= as_ulong(r) | as_ulong(e);
 }
-#endif
 
 uint doubledWord(double p) { return (uint)(as_ulong(p) >> 32) << 1; }
 
 // The n elements of x from `fromX` on and of y from `fromY` on, multiples of WIDTH. `memory` is a counter, which is 0 and is
-// so again at the end, then records: that of the sum is number `at`, those of the groups begin with number `first`. The
-// group that is through last adds them up.
+// so again at the end, then records of the groups: the group that is through last adds them up, and leaves record number
+// `at` of `sums`. The terms that the last turn lacks are zeros.
 __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, const __global REAL *y, __local double *pool,
-                      volatile __global double *memory, int at, int first) {
+                      volatile __global double *memory, volatile __global double *sums, int at) {
   __local int last;
-  Cascade c[ACCUMULATORS];
-  for (int a = 0; a < ACCUMULATORS; a++) clearCascade(c + a);
   int me = get_local_id(0), groups = get_num_groups(0);
-#ifdef GRIDS
+  volatile __global int *counter = (volatile __global int *)memory;
+  volatile __global double *records = memory + 1;
+  __local double *slot = pool + me;
+#pragma unroll
+  for (int k = 0; k <= LEVELS; k++) slot[k * get_local_size(0)] = 0.0;
+  Cascade c;
+  clearCascade(&c);
   Ladder l;
   place(&l, LOWEST_E);
+  x += fromX;
+  y += fromY;
+  const __global VECTOR *px = (const __global VECTOR *)x;
+  const __global VECTOR *py = (const __global VECTOR *)y;
+  long whole = n / WIDTH, items = get_global_size(0);
+  for (long i = get_global_id(0); i * WIDTH < n; i += UNROLL * items) {
+    REAL v[TURN], w[TURN];
+    if (i + (UNROLL - 1) * items < whole) {
+      VECTOR a[UNROLL], b[UNROLL];
 #pragma unroll
-  for (int k = 0; k <= LEVELS; k++) pool[k * get_local_size(0) + me] = 0.0;
-#endif
-  volatile __global int *counter = (volatile __global int *)memory;
-  volatile __global double *records = memory + 1 + first * RECORD;
-  const __global VECTOR *px = (const __global VECTOR *)(x + fromX);
-  const __global VECTOR *py = (const __global VECTOR *)(y + fromY);
-  long vectors = n / WIDTH, items = get_global_size(0), i = get_global_id(0);
-  for (; i + (UNROLL - 1) * items < vectors; i += UNROLL * items) {
-    VECTOR a[UNROLL], b[UNROLL];
+      for (int u = 0; u < UNROLL; u++) {
+        a[u] = px[i + u * items];
+        b[u] = OP == DOT ? py[i + u * items] : a[u];
+      }
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-      a[u] = px[i + u * items];
-      b[u] = OP == DOT ? py[i + u * items] : a[u];
+      for (int u = 0; u < UNROLL; u++) {
+        SPREAD(v, u, a[u]);
+        SPREAD(w, u, b[u]);
+      }
+    } else {
+#pragma unroll
+      for (int u = 0; u < TURN; u++) {
+        long j = (i + u / WIDTH * items) * WIDTH + u % WIDTH;
+        v[u] = j < n ? x[j] : 0;
+        w[u] = OP != DOT ? v[u] : j < n ? y[j] : 0;
+      }
     }
-#ifdef GRIDS
-    double p[UNROLL * WIDTH];
+    double p[TURN];
     uint top = 0;
 #pragma unroll
-    for (int u = 0; u < UNROLL * WIDTH; u++) {
-      p[u] = termOf(ELEMENT(a, u), ELEMENT(b, u));
+    for (int u = 0; u < TURN; u++) {
+      p[u] = termOf(v[u], w[u]);
       top = max(top, doubledWord(p[u]));
-      addLeast(c, ELEMENT(a, u), ELEMENT(b, u));
+      addLeast(&c, v[u], w[u]);
     }
-    if (top > l.limit || l.room < UNROLL * WIDTH) close(&l, pool + me, top);
-    l.room -= UNROLL * WIDTH;
+    if (top > l.limit || l.room < TURN) close(&l, slot, top);
+    l.room -= TURN;
 #pragma unroll
-    for (int u = 0; u < UNROLL * WIDTH; u++) addLadder(&l, ELEMENT(a, u), ELEMENT(b, u), p[u]);
-#else
-#pragma unroll
-    for (int u = 0; u < UNROLL; u++) addVectors(c + u % ACCUMULATORS, a[u], b[u]);
-#endif
+    for (int u = 0; u < TURN; u++) addLadder(&l, v[u], w[u], p[u]);
   }
-#ifdef GRIDS
-  close(&l, pool + me, 0);
+  close(&l, slot, 0);
 #pragma unroll
-  for (int k = 0; k < LEVELS; k++) c->level[k] = pool[k * get_local_size(0) + me];
-  c->size = pool[LEVELS * get_local_size(0) + me];
+  for (int k = 0; k < LEVELS; k++) c.level[k] = slot[k * get_local_size(0)];
+  c.size = slot[LEVELS * get_local_size(0)];
   barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-  for (; i < vectors; i += items) addVectors(c, px[i], OP == DOT ? py[i] : px[i]);
-  for (i = vectors * WIDTH + get_global_id(0); i < n; i += items)
-    addElements(c, x[fromX + i], OP == DOT ? y[fromY + i] : x[fromX + i]);
-  for (int a = 1; a < ACCUMULATORS; a++) addCascade(c, c + a);
 
-  gather(c, pool);
+  gather(&c, pool);
   if (me == 0) {
-    writeRecord(records + get_group_id(0) * RECORD, c);
+    writeRecord(records + get_group_id(0) * RECORD, &c);
     PUBLISH();
     last = atomic_inc(counter) == groups - 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (!last) return;
   PUBLISH();
-  clearCascade(c);
+  clearCascade(&c);
   for (int g = me; g < groups; g += get_local_size(0)) {
     volatile __global double *record = records + g * RECORD;
     Cascade d;
@@ -286,12 +277,12 @@ __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, co
     d.size = record[LEVELS];
     d.leastX = (uint)record[LEVELS + 1];
     d.leastY = (uint)record[LEVELS + 2];
-    addCascade(c, &d);
+    addCascade(&c, &d);
   }
-  gather(c, pool);
+  gather(&c, pool);
   if (me == 0) {
-    writeRecord(memory + 1 + at * RECORD, c);
-    if (ERRORS) memory[1 + at * RECORD + LEVELS + 1] = errorsAreExact(c->leastX, OP == DOT ? c->leastY : c->leastX);
+    writeRecord(sums + at * RECORD, &c);
+    if (ERRORS) sums[at * RECORD + LEVELS + 1] = errorsAreExact(c.leastX, OP == DOT ? c.leastY : c.leastX);
     *counter = 0;
   }
 }

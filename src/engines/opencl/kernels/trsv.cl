@@ -12,6 +12,8 @@
 // candidates come from an ordinary inverse of the block, made long before it is needed, and the first pass nearly always ends
 // with every x_k proved. A pass in which the first row that is open stays open ends with that row in the superaccumulator.
 // Only what is proved leaves the block.
+//
+// KIND: what is made of the exact sum. SETTLE: see above.
 #define TICKET 0
 #define FAILED 1
 #define SINGULAR 2
@@ -88,7 +90,7 @@ void setResidual(Row *row, Filter f) {
 void follow(Row *row, double t, double m) {
   row->rest = fma(-t, m, row->rest);
   row->size = fma(fabs(t), fabs(m), row->size);
-  row->touched = row->touched || m != 0;
+  row->touched |= m != 0;
 }
 
 // All at once, with the differences in `moves`, in four sums. The largest difference bounds what goes into them; its upper
@@ -101,7 +103,7 @@ void followAll(Row *row, __local const double *D, __local const double *moves, i
     double m = moves[j];
     rest[j & 3] = j < lane ? fma(-D[lane * PITCH + j], m, rest[j & 3]) : rest[j & 3];
     largest = max(largest, (uint)(as_ulong(m) >> 32) & 0x7fffffffu);
-    row->touched = row->touched || m != 0;
+    row->touched |= m != 0;
   }
   row->rest += (rest[0] + rest[1]) + (rest[2] + rest[3]);
   row->size += row->weight * as_double((ulong)(largest + 1u) << 32);
@@ -145,7 +147,8 @@ APART void invert(__local const double *D, __local const double *reciprocals, __
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global const REAL *T, long4 place, __global const REAL *b,
-    __global REAL *x, volatile __global ulong *published, volatile __global int *state, int from, int to, int start, int step, int unit, int spins) {
+    __global REAL *x, volatile __global ulong *published, volatile __global int *state, int from, int to,
+    int start, int step, int unit, int spins) {
   LOCALS;
   __local double inverse[BLOCK * PITCH];
   __local int ticket, found, proved;
@@ -186,11 +189,15 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   double candidate = 0.0;
-  for (int j = slot * WIDTH; j < (slot + 1) * WIDTH; j++)
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++) {
+    int j = slot * WIDTH + k;
     if (j <= lane) candidate = fma(inverse[lane * PITCH + j], c[j], candidate);
+  }
   sums[l] = candidate;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (slot == 0) {
+#pragma unroll
     for (int s = 1; s < SLOTS; s++) candidate += sums[s * BLOCK + lane];
     c[lane] = finiteOr0(toReal(candidate));
   }
@@ -244,7 +251,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = proved;
     if (now == done && pass > 0) {
-      double exact = exactRow(acc, A, way, D + done * PITCH, c, done, begin + done, begin, b[ELEMENT(begin + done)], KIND, D[done * PITCH + done]);
+      double right = b[ELEMENT(begin + done)], d = D[done * PITCH + done];
+      double exact = exactRow(acc, A, way, D + done * PITCH, c, done, begin + done, begin, right, KIND, d);
       if (l == 0) {
         published[begin + done] = bitsOf(exact);
         put(x + ELEMENT(begin + done), exact);

@@ -2,8 +2,8 @@
 // and its residual have in common. Unknowns are numbered in the order of substitution, so that every triangle is a lower one
 // with steps of either sign.
 //
-// BLOCK: rows of a block (32 on NVIDIA). SLOTS: work-items a row. BY_ROWS: rows of T are contiguous, else columns are. KIND: what is made of
-// the exact sum. DEPTH: blocks of columns whose entries are asked for together.
+// BLOCK: rows of a block (32 on NVIDIA). SLOTS: work-items a row. BY_ROWS: rows of T are contiguous, else columns are.
+// DEPTH: blocks of columns whose entries are asked for together.
 #define APART __attribute__((noinline))
 #define INLINED __attribute__((always_inline))
 // In a loop that counts arguments must stay in registers; PoCL, which puts everything between two barriers into a loop over
@@ -44,16 +44,21 @@ void pauseFor(int distance) {
 #endif
 }
 
+// A place that exists, instead of j: loads without a branch around each can be on their way together.
+int within(int j, int end) { return max(min(j, end - 1), 0); }
+
 // `count` unknowns from j on, as far as they are before `end`; they are asked for together, so that they cost one latency.
-bool askFor(Waiting way, ulong *bits, int j, int count, int end) {
-  bool open = false;
+INLINED bool askFor(Waiting way, ulong *bits, int j, int count, int end) {
+  ulong largest = 0;
 #pragma unroll
-  for (int c = 0; c < count; c++) bits[c] = j + c < end ? way.published[j + c] : 0;
-#pragma unroll
-  for (int c = 0; c < count; c++) open = open || bits[c] == OPEN;
-  return open;
+  for (int c = 0; c < count; c++) {
+    ulong v = way.published[within(j + c, end)];
+    bits[c] = j + c < end ? v : 0;
+    largest = max(largest, bits[c]);
+  }
+  return largest == OPEN;
 }
-void await(Waiting way, ulong *bits, int j, int count, int end, int distance) {
+INLINED void await(Waiting way, ulong *bits, int j, int count, int end, int distance) {
   for (int spin = 0; askFor(way, bits, j, count, end); spin++) {
     if (spin >= way.spins || *way.failed) {
       *way.failed = 1;
@@ -84,11 +89,14 @@ void subtractProduct(Filter *f, double t, double x) {
 }
 
 // A work-item's share of row i in BLOCK columns: WIDTH entries side by side.
-void loadShare(double *t, Triangle A, int i, int j, int end) {
+INLINED void loadShare(double *t, Triangle A, int i, int j, int end) {
 #pragma unroll
-  for (int c = 0; c < WIDTH; c++) t[c] = j + c < end ? entryOf(A, i, j + c) : 0.0;
+  for (int c = 0; c < WIDTH; c++) {
+    double v = entryOf(A, i, within(j + c, end));
+    t[c] = j + c < end ? v : 0.0;
+  }
 }
-void subtractShare(Filter *f, Waiting way, const double *t, int j, int end) {
+INLINED void subtractShare(Filter *f, Waiting way, const double *t, int j, int end) {
   ulong bits[WIDTH];
   await(way, bits, j, WIDTH, end, 0);
 #pragma unroll
@@ -101,12 +109,15 @@ void subtractShare(Filter *f, Waiting way, const double *t, int j, int end) {
 // Far from the diagonal block, DEPTH blocks of columns at a time, the next of them on their way: memory is what counts there.
 #if BY_ROWS
 // Entries of WIDTH rows in one column of BLOCK. `rows` of the block exist.
-void loadColumns(double *t, ulong *bits, Triangle A, Waiting way, int i, int rows, int first, int j, int end) {
+INLINED void loadColumns(double *t, ulong *bits, Triangle A, Waiting way, int i, int rows, int first, int j, int end) {
 #pragma unroll
   for (int d = 0; d < DEPTH; d++) {
     int k = j + d * BLOCK;
 #pragma unroll
-    for (int c = 0; c < WIDTH; c++) t[d * WIDTH + c] = k < end ? entryOf(A, i + min(first + c, rows - 1), k) : 0.0;
+    for (int c = 0; c < WIDTH; c++) {
+      double v = entryOf(A, i + min(first + c, rows - 1), within(k, end));
+      t[d * WIDTH + c] = k < end ? v : 0.0;
+    }
     askFor(way, bits + d, k, 1, end);
   }
 }
@@ -141,7 +152,7 @@ HOT void subtractColumns(Filters part, Triangle A, Waiting way, int i, int rows,
 }
 #define PARTS (BLOCK * PITCH)
 #else
-void loadShares(double *t, ulong *bits, Triangle A, Waiting way, int i, int j, int end) {
+INLINED void loadShares(double *t, ulong *bits, Triangle A, Waiting way, int i, int j, int end) {
 #pragma unroll
   for (int d = 0; d < DEPTH; d++) {
     loadShare(t + d * WIDTH, A, i, j + d * BLOCK, end);
@@ -160,11 +171,18 @@ HOT void subtractShares(Filter *f, Triangle A, Waiting way, int i, int slot, int
     }
     loadShares(next, coming, A, way, i, j + DEPTH * BLOCK, end);
 #pragma unroll
-    for (int k = 0; k < DEPTH * WIDTH; k++) {
-      int column = j + k / WIDTH * BLOCK;
-      if (bits[k] == OPEN) await(way, bits + k / WIDTH * WIDTH, column, WIDTH, end, end - column);
-      subtractProduct(f, t[k], as_double(bits[k]));
-      f->least = leastOf(f->least, as_double(bits[k]));
+    for (int d = 0; d < DEPTH; d++) {
+      int first = j + d * BLOCK;
+      ulong largest = 0;
+#pragma unroll
+      for (int c = 0; c < WIDTH; c++) largest = max(largest, bits[d * WIDTH + c]);
+      if (largest == OPEN) await(way, bits + d * WIDTH, first, WIDTH, end, end - first);
+#pragma unroll
+      for (int c = 0; c < WIDTH; c++) {
+        double x = as_double(bits[d * WIDTH + c]);
+        subtractProduct(f, t[d * WIDTH + c], x);
+        f->least = leastOf(f->least, x);
+      }
     }
   }
 }
@@ -184,8 +202,8 @@ APART double entryOfSum(__local long *acc, double b, int kind, double d) {
 }
 
 // The entry that is made of b - these terms, for work-item 0. All work-items of a group.
-double exactRow(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count, int i, int before,
-                double b, int kind, double d) {
+double exactRow(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count, int i,
+                int before, double b, int kind, double d) {
   int l = get_local_id(0);
   for (int k = l; k < ACCUMULATOR; k += GROUP) acc[k] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -207,17 +225,21 @@ void loadDiagonal(__local double *D, Triangle A, int begin, int rows, int unit) 
 // Row `lane` of the block times the candidates, the share of one of SLOTS work-items; with the diagonal if that is asked for.
 Filter blockShare(__local const double *D, __local const double *c, int lane, int slot, int diagonal) {
   Filter f = emptyFilter();
-  for (int j = slot * WIDTH; j < (slot + 1) * WIDTH; j++)
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++) {
+    int j = slot * WIDTH + k;
     if (j < lane + diagonal) {
       subtractProduct(&f, D[lane * PITCH + j], c[j]);
       f.least = leastOf(f.least, c[j]);
     }
+  }
   return f;
 }
 
 // What the work-items of a row have.
 Filter merged(Filters part, int lane) {
   Filter f = kept(part, lane);
+#pragma unroll
   for (int s = 1; s < SLOTS; s++) addFilter(&f, kept(part, s * BLOCK + lane));
   return f;
 }
@@ -242,7 +264,7 @@ INLINED void subtractBefore(Filter *f, Filters part, Triangle A, Waiting way, in
 #define LOCALS                                                                        \
   __local double D[BLOCK * PITCH], c[BLOCK], slots[BLOCK], sums[PARTS], rests[PARTS], sizes[PARTS]; \
   __local long acc[ACCUMULATOR];                                                      \
-    volatile __local int failed;                                                        \
+  volatile __local int failed;                                                          \
   Filters part = {sums, rests, sizes};                                                \
   Triangle A = {T, place};                                                            \
   Waiting way = {published, spins, &failed};                                          \

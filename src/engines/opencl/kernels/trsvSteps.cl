@@ -1,7 +1,8 @@
 // Small steps around a substitution, one work-item an element.
 
 // Unknowns that are not there yet, and n - i for the first zero (i, i) among the diagonal entries of n rows that are asked about.
-__kernel void trsvOpen(__global ulong *published, int from, int to, __global const REAL *T, long4 place, int n, volatile __global int *state) {
+__kernel void trsvOpen(__global ulong *published, int from, int to, __global const REAL *T, long4 place, int n,
+    volatile __global int *state) {
   int i = get_global_id(0);
   if (from + i < to) published[from + i] = 0xfffffffffffffffful;
   if (i < n && T[place.x + i * (place.y + place.z)] == 0) atomic_max(state + 2, n - i);

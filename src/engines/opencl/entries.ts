@@ -1,0 +1,98 @@
+import { LOWEST_EXPONENT, Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
+import type { ExactStage } from "../kernels.ts";
+import type { DeviceMatrix, Scope } from "./scope.ts";
+import { certificate, entries, expansion, superaccumulator } from "./sources.generated.ts";
+
+// What the products of matrices with vectors and with matrices share: entries that are not proved are listed, and done exactly.
+
+/** Matrices on a device, and a list for the entries of C that are not proved: how many, and i * C.cols + j for each. */
+export interface Product {
+  readonly alpha: number;
+  readonly A: DeviceMatrix;
+  readonly B: DeviceMatrix;
+  readonly beta: number;
+  readonly C: DeviceMatrix;
+  readonly single: boolean;
+  readonly list: DeviceBuffer;
+}
+
+/** In place of a matrix that is not read. */
+export function nothing(scope: Scope, rows: number, cols: number): DeviceMatrix {
+  return { buffer: scope.scratch(8), offset: 0, rows, cols, rowStep: 0, colStep: 0 };
+}
+
+export const long = (x: number): BigInt64Array => BigInt64Array.of(BigInt(x));
+export const double = (x: number): Float64Array => Float64Array.of(x);
+export const realOf = (single: boolean): string => (single ? "float" : "double");
+
+/** A matrix as kernels take it. */
+export function placed({ buffer, offset, rowStep, colStep }: DeviceMatrix): KernelArgument[] {
+  return [buffer, long(offset), long(rowStep), long(colStep)];
+}
+
+/** How many are on a list. */
+export function* listed(device: Device, list: DeviceBuffer): Work<number> {
+  const found = new Uint32Array(1);
+  yield device.read(list, found);
+  return found[0] as number;
+}
+
+/** A list with room for so many. */
+export function newList(scope: Scope, entries: number): DeviceBuffer {
+  return scope.scratch(4 + 4 * entries);
+}
+
+const EXACT = 128; // work-items in a group
+const COPIES = 8; // accumulators that they share: 9 KB, and fewer meetings at a digit
+const DIGITS = 138;
+const RECORD = DIGITS + 4;
+const FIRST = (-2176 - LOWEST_EXPONENT) / 32; // the place of the device's first digit in an accumulator of the host
+const BATCH = 4096; // entries whose digits are read together
+const LAUNCH = 65536; // entries in a launch, lest it be a long one
+
+/** Finish the entries on the list, exactly. */
+export function* settle(scope: Scope, product: Product): Work<void> {
+  const open = yield* listed(scope.device, product.list);
+  if (open > 0) yield* exactly(scope, product, open, "fpe4");
+}
+
+/** So many entries of the list, by one of the papers' stages. */
+export function* exactly(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, open: number, stage: ExactStage): Work<void> {
+  const { device } = scope;
+  const REAL = realOf(single);
+  const components = Number(/\d/.exec(stage)?.[0] ?? 0);
+  const early = stage.endsWith("ee") ? { EARLY: 1 } : {};
+  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...early };
+  const kernel = (name: string): Kernel => device.kernel(name, [certificate, superaccumulator, expansion, entries], defines);
+  const here = Math.abs(alpha) !== 1 && Number.isFinite(alpha); // the device's accumulators have no room for a third factor
+  const most = here ? BATCH : LAUNCH;
+  const records = new Float64Array(here ? Math.min(open, most) * RECORD : 0);
+  const sums = scope.scratch(records.byteLength);
+  for (let from = 0; from < open; from += most) {
+    const n = Math.min(most, open - from);
+    device.launch(
+      kernel("exactEntries"),
+      [n],
+      [EXACT],
+      [list, from, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta), sums],
+    );
+    if (!here) continue;
+    yield device.read(sums, records);
+    const values = scope.copy(Float64Array.from({ length: n }, (_, k) => finished(records.subarray(k * RECORD), alpha, beta, single)));
+    device.launch(kernel("putListed"), [Math.ceil(n / EXACT)], [EXACT], [list, from, n, values, ...placed(C), C.cols]);
+  }
+  yield device.finish();
+}
+
+const sum = new Superaccumulator();
+
+// RN(alpha s + beta y) from the digits of s, what was not finite among its terms, and y.
+function finished(record: Float64Array, alpha: number, beta: number, single: boolean): number {
+  const [nans, positive, negative, y] = record.subarray(DIGITS, RECORD) as unknown as [number, number, number, number];
+  sum.clear().addDigits(record.subarray(0, DIGITS), FIRST);
+  sum.addSpecials((nans && 1) | (positive && 2) | (negative && 4));
+  sum.scale(alpha);
+  if (beta !== 0) sum.addProduct(beta, y);
+  return sum.round("nearest", single ? "binary32" : "binary64");
+}
