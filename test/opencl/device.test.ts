@@ -6,7 +6,7 @@ import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl
 import { backendOn } from "../../src/engines/opencl/index.ts";
 import { type Library, loadLibrary } from "../../src/engines/opencl/library.ts";
 import { EngineError } from "../../src/errors.ts";
-import { csr, matrix } from "../../src/index.ts";
+import { csr, exdot, exgemv, exsum, matrix } from "../../src/index.ts";
 import { caught } from "../caught.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
@@ -104,6 +104,30 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     const error = caught(() => device.allocate("exgemv", device.largest + 1));
     expect(error).toBeInstanceOf(EngineError);
     expect((error as Error).message).toMatch(/^exgemv: \d+ bytes are more than .* takes at once/);
+  });
+
+  test("a matrix that does not fit is refused by its routine, and the engine goes on", async () => {
+    const small = await openDevice();
+    small.largest = 8 * 100;
+    const engine = engineOf(backendOn(small));
+    const A = matrix(
+      Float64Array.from({ length: 400 }, (_, i) => (i % 21 === 0 ? 9 : 0.5)),
+      20,
+      20,
+    );
+    const b = new Float64Array(20).fill(1);
+    for (const call of [
+      () => engine.upload(A),
+      () => engine.extrsv(A, b),
+      () => engine.exlu(A),
+      () => engine.exgemm(1, A, A, 0, { ...A, data: A.data.slice() }),
+    ])
+      await expect(call()).rejects.toThrow(/^(upload|extrsv|exlu|exgemm): 3200 bytes are more than /);
+    // By rows, or by parts, as much as there is room for.
+    expect(await engine.exgemv(1, A, b, 0, new Float64Array(20))).toEqual(exgemv(1, A, b, 0, new Float64Array(20)));
+    expect(await engine.exsum(A.data)).toBe(exsum(A.data));
+    expect(await engine.exdot(A.data, A.data)).toBe(exdot(A.data, A.data));
+    await engine.close();
   });
 
   test("memory that is refused fails the call, gives back what it took, and the next works", async () => {

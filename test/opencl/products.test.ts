@@ -26,8 +26,8 @@ const SHAPES: Record<string, Partial<GemvShape>> = {
   "one work-item": { rowLanes: 1, colLanes: 1, rowsEach: 1, deep: 1, chunks: 1 },
   "3 by 5 lanes": { rowLanes: 3, colLanes: 5, rowsEach: 2, deep: 3, chunks: 2 },
   "32 by 4 lanes, chunks of a column": { rowLanes: 32, colLanes: 4, rowsEach: 4, deep: 4, chunks: 1000 },
-  "1 by 128 lanes": { rowLanes: 1, colLanes: 128, rowsEach: 4, deep: 4, chunks: 1 },
-  "1024 lanes": { rowLanes: 8, colLanes: 128, rowsEach: 1, deep: 2, chunks: 3 },
+  "2 by 3 lanes, wide": { rowLanes: 2, colLanes: 3, rowsEach: 2, deep: 2, chunks: 3, wide: true },
+  "1024 lanes, wide": { rowLanes: 8, colLanes: 128, rowsEach: 1, deep: 1, chunks: 1, wide: true },
 };
 const OPTIONS: Record<string, GemmOptions> = {
   "as chosen": {},
@@ -163,7 +163,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
         for (const colStep of [1, rows]) {
           const gpu = Object.create(device, { type: { value: "gpu" }, units: { value: 132 } }) as OpenclDevice;
           const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStep: 1, colStep });
-          expect(shape.rowLanes * shape.colLanes).toBe(128);
+          expect(shape.rowLanes * shape.colLanes).toBe(colStep === 1 ? 128 : 256);
           expect(shape.chunks).toBeGreaterThanOrEqual(1);
           expect(shape.chunks).toBeLessThanOrEqual(Math.max(1, cols));
         }
