@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { engines } from "../src/index.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
@@ -24,13 +25,22 @@ beforeAll(() => {
 }, 120_000); // a build takes longer than a hook may
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("examples", () => {
-  test("there are some", () => expect(examples.length).toBeGreaterThan(3));
+// Some need an OpenCL device.
+const opencl = (await engines()).find(({ kind }) => kind === "opencl");
+const onDevice = ({ code, output }: (typeof examples)[number]): boolean => `${code}${output}`.includes("opencl");
+const here = examples.filter((example) => !onDevice(example));
+const there = examples.filter(onDevice);
 
-  test.each(examples)("$page, example $number prints what it says", ({ code, output }) => {
+describe("examples", () => {
+  test("there are some", () => expect(here.length).toBeGreaterThan(3));
+
+  test.each(here)("$page, example $number prints what it says", runs);
+  test.skipIf(!opencl?.available).each(there)(`$page, example $number prints what it says ${opencl?.reason ?? ""}`, runs);
+
+  function runs({ code, output }: (typeof examples)[number]): void {
     const file = join(folder, "example.js");
     writeFileSync(file, code as string);
     // without the environment of the tests: as a user runs it
     expect(execFileSync(process.execPath, [file], { encoding: "utf8", env: { PATH: process.env.PATH } })).toBe(output);
-  });
+  }
 });

@@ -86,6 +86,8 @@ export async function loadLibrary(): Promise<Library> {
 }
 
 async function openKoffi(): Promise<Koffi> {
+  const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
+  if (process?.versions?.node === undefined) throw new EngineError("opencl: it needs Node, and this is another runtime");
   const name = "koffi"; // not a literal: bundlers for browsers would look for it
   try {
     return ((await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { default: Koffi }).default;
