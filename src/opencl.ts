@@ -1,17 +1,22 @@
 // The OpenCL engine by itself: its devices, and an engine on one of them, as open("opencl") gives.
 import { checkOptions } from "./checks.ts";
 import { type Engine, engineOf } from "./engines/engine.ts";
-import { openclBackend } from "./engines/opencl/index.ts";
+import { CHOICES } from "./engines/opencl/choices.ts";
+import { type Choices, openclBackend } from "./engines/opencl/index.ts";
 
-export { type DeviceInfo, devices } from "./engines/opencl/index.ts";
+export { type Choices, type DeviceInfo, devices } from "./engines/opencl/index.ts";
 
 export interface DeviceOptions {
   /** Its place in the list of devices, "gpu" or "cpu", or a part of its name; the first GPU unless said otherwise. */
   device?: string | number | undefined;
+  /** How work is divided on the device, where you know better: see docs/opencl.md. The bits depend on none of it. */
+  choices?: Choices | undefined;
 }
 
 /** An engine on a device that OpenCL knows, with asynchronous routines. Close it when done. */
 export async function open(options: DeviceOptions = {}): Promise<Engine> {
-  checkOptions("open", options, ["device"]);
-  return engineOf(await openclBackend(options.device));
+  checkOptions("open", options, ["device", "choices"]);
+  const { device, choices = {} } = options;
+  checkOptions("open", choices, CHOICES);
+  return engineOf(await openclBackend(device, choices));
 }

@@ -186,9 +186,9 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   // With columns of A and rows of B scaled against each other the products are all alike, but grids know the largest factors only.
   test.each([
     [1, { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }, ["gemm"]],
-    [1, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8, pairs: true }, ["gemm"]],
+    [1, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8 }, ["gemm"]],
     [2 ** 50, { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }, ["gemm", "gemm"]],
-    [2 ** 50, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8, pairs: true }, ["gemm", "gemm"]],
+    [2 ** 50, { tile: 32, rowsEach: 4, colsEach: 2, deep: 8 }, ["gemm", "gemm"]],
   ] as const)("exgemm with scales of %d in the shape %o, as the embedded engine", (scale, shape, names) => {
     const random = new Random(SEED);
     const [m, n, k] = [67, 130, 99];

@@ -45,7 +45,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
   }
 
   function reduced(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, how?: Filter): number {
-    return now(inScope(device, "test", (scope) => reduce(scope, op, x, y, root, mode, formatOf(x), how)));
+    return now(inScope(device, "test", (scope) => reduce(scope, op, x, y, root, mode, formatOf(x), { filter: how })));
   }
 
   function accumulated(op: Reduction, x: Real, y: Real): Superaccumulator {

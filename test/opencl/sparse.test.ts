@@ -114,7 +114,9 @@ describe.skipIf(!device)(`sparse solves on ${device?.name ?? "OpenCL: no device"
     { group: 7, groups: 1, run: 3 },
     { group: 32, groups: 4, window: 3, finder: "kahn", run: 0 },
     { group: 64, window: 16, narrow: 0, skip: 3 },
-    { group: 5, narrow: 1e9, run: 1 },
+    { group: 5, narrow: 1e9, run: 1, setupSkip: 1 },
+    { group: 32, groups: 2, long: true, window: 2 },
+    { group: 5, groups: 3, long: true, setupSkip: 3 },
   ];
   test.each(TUNINGS)("started as %o", (tuned) => {
     for (const kind of ["grid", "one long row", "uneven levels"] as const) {

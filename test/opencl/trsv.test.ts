@@ -155,15 +155,19 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
   });
 
   it.each([
-    [1, 1, 1, 0],
-    [4, 2, 1, 3],
-    [16, 16, 3, 1],
-    [32, 1, 1, 4],
-    [32, 32, 4, 0],
-  ])("may be cut into blocks of %i rows with %i work-items each", (block, slots, depth, settle) => {
+    [1, 1, 1],
+    [4, 2, 1],
+    [16, 16, 2],
+    [32, 1, 1],
+    [32, 32, 4],
+    [64, 4, 1],
+    [128, 2, 2],
+  ])("may be cut into blocks of %i rows with %i work-items each", (block, slots, depth) => {
     const random = new Random(SEED);
-    const { T, b } = system(random, 75, "mild", LAYOUTS[depth % 2] as Layout, false);
-    check(T, b, PLAIN, { block, slots, depth, settle, spins: 1 << 28 });
+    for (const layout of LAYOUTS.slice(0, 2)) {
+      const { T, b } = system(random, 2 * block + 75, "mild", layout, false);
+      check(T, b, PLAIN, { block, slots, depth, spins: 1 << 28 });
+    }
   });
 
   it("goes block by block where groups cannot wait for each other", () => {

@@ -1,105 +1,98 @@
 import { checkCount } from "../../checks.ts";
+import type { Reducer } from "../../dense/level1.ts";
 import type { MatrixKernels } from "../../dense/steps.ts";
 import { enclosure } from "../../exact/enclosure.ts";
-import type { Real } from "../../types.ts";
+import type { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Real, Reduction } from "../../types.ts";
 import { later, now, type Work } from "../device.ts";
 import type { Backend } from "../engine.ts";
-import type { Kernels } from "../kernels.ts";
+import type { Entries, Kernels } from "../kernels.ts";
+import type { Choices } from "./choices.ts";
 import { type OpenclDevice, openDevice } from "./device.ts";
 import { map } from "./elementwise.ts";
 import { gemm } from "./gemm.ts";
 import { gemv } from "./gemv.ts";
-import { firstNotFinite, lu } from "./lu.ts";
+import { firstNotFinite, lu, luBy } from "./lu.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { plan } from "./sparse.ts";
 import { Copies, fetch, upload } from "./store.ts";
-import { trsv } from "./trsv.ts";
+import { trsv, trsvTuning } from "./trsv.ts";
 
+export type { Choices } from "./choices.ts";
 export { bestOf, type DeviceInfo, devices } from "./device.ts";
 
-// The kernels as work on a device, each call in a scope of its own.
-function worksOn(device: OpenclDevice) {
-  const run =
-    <A extends unknown[], R>(routine: string, work: (scope: Scope, ...args: A) => Work<R>) =>
-    (...args: A): Work<R> =>
-      inScope(device, routine, (scope) => work(scope, ...args));
+/** Does work at once, or gives a promise of its result. */
+type Run = (work: Work<unknown>) => unknown;
+type Args<K extends keyof Kernels> = Parameters<Required<Kernels>[K] extends (...args: infer A) => unknown ? (...args: A) => void : never>;
+
+const running =
+  (run: Run, device: OpenclDevice) =>
+  <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
+  (...args: A): unknown =>
+    run(inScope(device, routine, (scope) => work(scope, ...args)));
+
+// What engines of both kinds have, each call in a scope of its own.
+function kernelsBy(run: Run, device: OpenclDevice, choices: Choices): object {
+  const copies = new Copies(device);
+  const call = running(run, device);
   return {
-    enclose: run("enclose", enclose),
-    accumulate: run("accumulate", accumulate),
-    accumulateBy: run("accumulate", accumulateBy),
-    reduce: run("reduce", reduce),
-    map: run("map", map),
-    gemv: run("exgemv", gemv),
-    gemm: run("exgemm", gemm),
-    trsv: run("extrsv", trsv),
-    lu: run("exlu", lu),
-    firstNotFinite: run("exlu", firstNotFinite),
-    fetch: (routine: string, x: Real, from = 0, length = x.length) => fetch(device, routine, x, from, length),
+    accumulate: call("accumulate", (scope, op: Reduction, x: Real, y: Real, into: Superaccumulator, exact?: boolean) =>
+      accumulate(scope, op, x, y, into, exact ?? true, choices),
+    ),
+    reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
+    map: call("map", map),
+    gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
+    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args, choices.gemm)),
+    trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
+    lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
+    plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
+    keeping: {
+      keep: (routine: string, A: Entries) => copies.keep(routine, A),
+      fetch: (routine: string, x: Real, from = 0, length = x.length) => run(fetch(device, routine, x, from, length)),
+      firstNotFinite: call("exlu", firstNotFinite),
+    },
   };
 }
 
 /** The engine "opencl". */
-export async function openclBackend(choice?: string | number): Promise<Backend> {
+export async function openclBackend(choice?: string | number, choices: Choices = {}): Promise<Backend> {
   if (choice !== undefined && typeof choice !== "string") checkCount("open", "device", choice, 0);
-  return backendOn(await openDevice(choice));
+  return backendOn(await openDevice(choice), choices);
 }
 
 /** The same on a device that is open. */
-export function backendOn(device: OpenclDevice): Backend {
-  const works = worksOn(device);
-  const copies = new Copies(device);
-  const fetchAll = <V extends Real | Int32Array>(x: V): Promise<V> => later(fetch(device, "read", x, 0, x.length));
+export function backendOn(device: OpenclDevice, choices: Choices = {}): Backend {
   return {
+    ...kernelsBy(later, device, choices),
     kind: "opencl",
     device: device.name,
-    reduce: (...args) => later(works.reduce(...args)),
-    accumulate: async (op, x, y, into) => void (await later(works.accumulate(op, x, y, into, true))),
-    map: (...args) => later(works.map(...args)),
-    gemv: (...args) => later(works.gemv(...args)),
-    gemm: (...args) => later(works.gemm(...args)),
-    trsv: (...args) => later(works.trsv(...args)),
-    lu: (...args) => later(works.lu(...args)),
-    plan: (...args) => later(plan(device, ...args)),
-    keeping: {
-      keep: (routine, A) => copies.keep(routine, A),
-      fetch: (...args) => later(works.fetch(...args)),
-      firstNotFinite: (x) => later(works.firstNotFinite(x)),
+    store: {
+      keep: (...args) => upload(device, ...args),
+      fetch: (x) => later(fetch(device, "read", x, 0, x.length)),
+      patterns: true,
     },
-    store: { keep: (...args) => upload(device, ...args), fetch: fetchAll, patterns: true },
     close: () => device.close(),
-  };
+  } as Backend;
 }
 
 type SyncKernels = Kernels & Pick<MatrixKernels, "keeping">;
 
 /** The kernels of this engine as a synchronous one, for study and tests: every call waits for the device. */
-export async function openclKernels(choice?: string | number): Promise<SyncKernels> {
-  return kernelsOn(await openDevice(choice));
+export async function openclKernels(choice?: string | number, choices: Choices = {}): Promise<SyncKernels> {
+  return kernelsOn(await openDevice(choice), choices);
 }
 
 /** The same on a device that is open. */
-export function kernelsOn(device: OpenclDevice): SyncKernels {
-  const works = worksOn(device);
-  const copies = new Copies(device);
+export function kernelsOn(device: OpenclDevice, choices: Choices = {}): SyncKernels {
+  const call = running(now, device);
   return {
+    ...kernelsBy(now, device, choices),
     name: `opencl, ${device.name}`,
-    enclose(op, x, y) {
-      const { high, low, bound } = now(works.enclose(op, x, y));
+    enclose: call("enclose", function* (scope, ...args: Args<"enclose">) {
+      const { high, low, bound } = yield* enclose(scope, ...args);
       enclosure.set([high, low, bound]);
-    },
-    accumulate: (...args) => now(works.accumulate(...args)),
-    accumulateBy: (...args) => now(works.accumulateBy(...args)),
-    map: (...args) => now(works.map(...args)),
-    gemv: (...args) => now(works.gemv(...args)),
-    gemm: (...args) => now(works.gemm(...args)),
-    trsv: (...args) => now(works.trsv(...args)),
-    lu: (...args) => now(works.lu(...args)),
-    plan: (...args) => now(plan(device, ...args)),
-    keeping: {
-      keep: (routine, A) => copies.keep(routine, A),
-      fetch: (...args) => now(works.fetch(...args)),
-      firstNotFinite: (x) => now(works.firstNotFinite(x)),
-    },
-  };
+    }),
+    accumulateBy: call("accumulate", (scope, ...args: Args<"accumulateBy">) => accumulateBy(scope, ...args)),
+  } as SyncKernels;
 }

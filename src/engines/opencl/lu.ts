@@ -3,7 +3,7 @@ import type { Real } from "../../types.ts";
 import type { Work } from "../device.ts";
 import { remoteMemory } from "../remote.ts";
 import { luBatch } from "./luBatch.ts";
-import { luBlocked } from "./luBlocked.ts";
+import { type Blocking, luBlockedBy } from "./luBlocked.ts";
 import type { Factorization } from "./luCommon.ts";
 import type { Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
@@ -12,8 +12,13 @@ import * as sources from "./sources.generated.ts";
 // of its own where the device allows, and else in global memory.
 const SMALL = 96;
 
-const chosen: Factorization = (scope, data, real, rows, cols, count) =>
-  Math.max(rows, cols) <= SMALL ? luBatch(scope, data, real, rows, cols, count) : luBlocked(scope, data, real, rows, cols, count);
+/** The factorization for matrices of any size, by blocks that may be set. */
+export const luBy =
+  (blocking: Partial<Blocking> = {}): Factorization =>
+  (scope, data, real, rows, cols, count) =>
+    Math.max(rows, cols) <= SMALL
+      ? luBatch(scope, data, real, rows, cols, count)
+      : luBlockedBy(blocking)(scope, data, real, rows, cols, count);
 
 /** Factor matrices in place, as Kernels.lu does; `data` may be on the device. */
 export function* lu(
@@ -24,7 +29,7 @@ export function* lu(
   count: number,
   pivots: Int32Array,
   info: Int32Array,
-  factor: Factorization = chosen,
+  factor: Factorization = luBy(),
 ): Work<number> {
   if (rows * cols * count === 0) {
     info.fill(0);

@@ -46,8 +46,6 @@ export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
     return (data) => factor(scope.device, data, space, how, rows, cols);
   });
 
-export const luBlocked: Factorization = luBlockedBy();
-
 type Complete = Blocking & { readonly group: number; readonly resident: boolean };
 
 // A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. On a CPU groups may run one

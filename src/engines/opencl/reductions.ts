@@ -5,6 +5,7 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../device.ts";
 import type { ExactStage } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { part } from "../wasm/arena.ts";
+import type { Choices } from "./choices.ts";
 import type { Scope } from "./scope.ts";
 import { certificate, expansion, reduce as filter, superaccumulator } from "./sources.generated.ts";
 
@@ -237,25 +238,33 @@ export function* reduce(
   root: boolean,
   mode: Rounding,
   format: Format,
-  how: Filter = FILTER,
+  choices: Choices = {},
 ): Work<number> {
   const terms = bring(scope, op, x, y);
   const sum = new Superaccumulator();
-  const bound = yield* cascade(scope, terms, sum, how);
+  const bound = yield* cascade(scope, terms, sum, { ...FILTER, ...choices.filter });
   let result = bound === bound ? settleWithin(sum, bound, root, mode, format) : undefined;
   if (result === undefined) {
-    yield* expand(scope, terms, EXACT_STAGE, sum.clear(), EXACT);
+    yield* expand(scope, terms, choices.stage ?? EXACT_STAGE, sum.clear(), { ...EXACT, ...choices.exact });
     result = roundSum(sum, root, mode, format);
   }
   return result === 0 && op === "sum" && remoteMemory(x) && (yield* onlyNegativeZeros(scope, x)) ? -0 : result;
 }
 
 /** Add the terms of a sum to an accumulator, and return a bound of what was lost: 0 if `exact`, where the widths may differ. */
-export function* accumulate(scope: Scope, op: Reduction, x: Real, y: Real, into: Superaccumulator, exact: boolean): Work<number> {
+export function* accumulate(
+  scope: Scope,
+  op: Reduction,
+  x: Real,
+  y: Real,
+  into: Superaccumulator,
+  exact: boolean,
+  choices: Choices = {},
+): Work<number> {
   const terms = bring(scope, op, x, y);
-  const bound = exact ? Number.NaN : yield* cascade(scope, terms, into, FILTER);
+  const bound = exact ? Number.NaN : yield* cascade(scope, terms, into, { ...FILTER, ...choices.filter });
   if (bound === bound) return bound;
-  yield* expand(scope, terms, EXACT_STAGE, into, EXACT);
+  yield* expand(scope, terms, choices.stage ?? EXACT_STAGE, into, { ...EXACT, ...choices.exact });
   return 0;
 }
 

@@ -7,9 +7,9 @@ import { type Device, type DeviceBuffer, now, type Work } from "../device.ts";
 import type { Schedule, SparsePlan } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { inScope, Scope } from "./scope.ts";
-import { SparseSetup } from "./sparseSetup.ts";
+import { type DeviceNumbers, type FoundLevels, SparseSetup } from "./sparseSetup.ts";
 import { type DeviceSystem, solveSystem, WorkSets } from "./sparseSolve.ts";
-import { type Tuning, tuningFor } from "./sparseTuning.ts";
+import { setupTuning, type Tuning, tuningFor } from "./sparseTuning.ts";
 
 // Plans for sparse triangular solves on the device. The matrix stays there: one that is there already needs no trip to the host.
 
@@ -69,31 +69,37 @@ function* analyse(
   const choice = choose(options);
   const { schedule } = choice;
   const values = scope.vector(A.values);
-  const setup = new SparseSetup(scope, triangle, tuned.limit);
-  const counted = yield* setup.count();
-  if (!unit) yield* refuseSingular("sptrsv", setup, counted.at, values);
+  const setup = new SparseSetup(scope, triangle, tuned.limit, tuned.setupSkip);
   // In exact mode a column only signals, and that is the unknown itself: lines are always rows.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
-  const lines = setup.lines(counted, columns === byRows);
-  const tuning = tuningFor(device, tuned);
+  const isOrdered = schedule !== "serial" && schedule !== "gsf";
+  const { finder, setupGroups } = setupTuning(device, tuned);
+  const counting = setup.counting(values);
+  // Levels of rows that are those of A are found before anything is known of them on the host.
+  const rows = { ...setup.stored(), lengths: counting.lengths };
+  const direct = isOrdered && byRows && !columns && finder === "rows";
+  const early = direct ? setup.findLevels(rows, counting.words, setupGroups) : undefined;
+  const { entries, longest, singular, found } = yield* setup.counted(counting);
+  yield* refuseSingular("sptrsv", setup, singular, counting.at);
+  const tuning = tuningFor(device, schedule, { n, entries, longest, exact }, tuned);
   const shared = { device, n, upper, unit, exact, columns, width: A.values.BYTES_PER_ELEMENT };
   const at = keeper.scratch(4 * n);
-  device.copy(counted.at, at, 4 * n);
-  if (schedule === "serial" || schedule === "gsf") {
-    const system = { ...shared, lines: setup.copied(lines, keeper), order: undefined, starts: undefined, levels: 0 };
-    return made(
-      keeper,
-      triangle,
-      choice,
-      { ...system, tasks: undefined, waits: undefined, at },
-      { ...tuning, one: schedule === "serial" },
-      values,
-    );
+  device.copy(counting.at, at, 4 * n);
+  if (!isOrdered) {
+    const lines = setup.copied(setup.lines(counting, entries, !byRows), keeper);
+    const system = { ...shared, lines, order: undefined, starts: undefined, levels: 0, tasks: undefined, waits: undefined, at };
+    return made(keeper, triangle, choice, system, tuning, values);
   }
-  const found = yield* columns
-    ? setup.levelsOfColumns(lines, tuning.setupGroups)
-    : setup.levelsOfRows(lines, tuning.finder, tuning.setupGroups);
-  const levels = n === 0 ? { ...found, count: 0 } : found;
+  let levels: FoundLevels = { levels: early ?? counting.at, count: early ? setup.levelsFound(found) : 0 };
+  let lines: Parameters<SparseSetup["moved"]>[0] = { ...rows, entries };
+  if (levels.count === 0) {
+    const sorted = setup.lines(counting, entries, columns === byRows);
+    lines = sorted;
+    levels = yield* columns
+      ? setup.levelsOfColumns(sorted, setupGroups)
+      : setup.levelsOfRows(sorted, direct ? "kahn" : finder, setupGroups);
+  }
+  if (n === 0) levels = { ...levels, count: 0 };
   const sorted = setup.inOrder(levels);
   const order = keeper.scratch(4 * n);
   device.copy(sorted.order, order, 4 * n);
@@ -107,18 +113,16 @@ function* analyse(
   return made(keeper, triangle, choice, system, tuning, values);
 }
 
-function* refuseSingular(routine: string, setup: SparseSetup, at: DeviceBuffer, values: DeviceBuffer): Work<void> {
-  const { n } = setup.triangle;
-  const l = yield* setup.firstSingular(at, values);
-  if (l >= n) return;
+function* refuseSingular(routine: string, { triangle, scope }: SparseSetup, l: number, at: DeviceBuffer): Work<void> {
+  if (l >= triangle.n) return;
   const place = new Int32Array(1);
-  yield setup.scope.device.read(at, place, 4 * l);
+  yield scope.device.read(at, place, 4 * l);
   throw (place[0] as number) < 0
     ? new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l)
     : new SingularError(`${routine}: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
 }
 
-type Pattern = Omit<DeviceSystem, "values" | "diagonal"> & { readonly at: DeviceBuffer };
+type Pattern = Omit<DeviceSystem, "numbers"> & { readonly at: DeviceBuffer };
 
 function made(
   keeper: Scope,
@@ -130,9 +134,9 @@ function made(
 ): DevicePlan {
   const { device, n, width, lines } = pattern;
   const sets = new WorkSets(device, n, width, pattern.columns);
-  const bytes = keptBytes(pattern) + (lines.entries + n) * width + sets.bytes;
+  const bytes = keptBytes(pattern) + (lines.entries + n) * width + 8 * n + sets.bytes;
   const withMemory = (numbers: Numbers): DevicePlan => {
-    const system: DeviceSystem = { ...pattern, values: numbers.values, diagonal: numbers.diagonal };
+    const system: DeviceSystem = { ...pattern, numbers };
     return {
       system,
       sets,
@@ -162,7 +166,7 @@ function made(
   };
   const numbers = newNumbers(pattern);
   try {
-    fillNumbers(new SparseSetup(new Scope(device, "sptrsv"), triangle), pattern, values, numbers);
+    new SparseSetup(new Scope(device, "sptrsv"), triangle).takeNumbers(lines, pattern.order, pattern.at, values, numbers);
     return withMemory(numbers);
   } catch (error) {
     numbers.scope.free();
@@ -176,26 +180,21 @@ function keptBytes({ n, lines: { begins, index, source }, order, starts, tasks, 
   return all.reduce((sum, buffer) => sum + (buffer?.bytes ?? 0), 4 * n);
 }
 
-// The values of a plan, and its diagonal.
-interface Numbers {
+// What changes with the values of a plan.
+interface Numbers extends DeviceNumbers {
   readonly scope: Scope;
-  readonly values: DeviceBuffer;
-  readonly diagonal: DeviceBuffer;
 }
 
 function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
   const scope = new Scope(device, "sptrsv");
+  const rows = unit ? 0 : n;
   try {
-    return { scope, values: scope.scratch(lines.entries * width), diagonal: scope.scratch(unit ? 0 : n * width) };
+    const [values, diagonal] = [scope.scratch(lines.entries * width), scope.scratch(rows * width)];
+    return { scope, values, diagonal, reciprocals: scope.scratch(rows * 8), facts: scope.scratch(4) };
   } catch (error) {
     scope.free();
     throw error;
   }
-}
-
-function fillNumbers(setup: SparseSetup, { lines, unit, order, at }: Pattern, from: DeviceBuffer, to: Numbers): void {
-  setup.takeValues(lines.source, lines.entries, from, to.values);
-  if (!unit && setup.triangle.n > 0) setup.takeDiagonal(order, at, from, to.diagonal);
 }
 
 // New values, unless the diagonal has a zero. Where that must be asked of the device the caller waits for the answer: solves
@@ -207,8 +206,8 @@ function* takeNumbers(routine: string, triangle: Stored, pattern: Pattern, from:
   try {
     const setup = new SparseSetup(scope, triangle);
     const values = scope.vector(from);
-    if (!here && !triangle.unit) yield* refuseSingular(routine, setup, pattern.at, values);
-    fillNumbers(setup, pattern, values, to);
+    if (!here && !triangle.unit) yield* refuseSingular(routine, setup, yield* setup.firstSingular(pattern.at, values), pattern.at);
+    setup.takeNumbers(pattern.lines, pattern.order, pattern.at, values, to);
   } finally {
     scope.free(); // OpenCL holds the memory until commands that were given are through
   }

@@ -14,6 +14,14 @@ export interface DeviceLines {
   readonly entries: number;
 }
 
+/** Values of lines, their diagonal and its reciprocals, and how many significant bits any of the numbers has at the most. */
+export interface DeviceNumbers {
+  readonly values: DeviceBuffer;
+  readonly diagonal: DeviceBuffer;
+  readonly reciprocals: DeviceBuffer;
+  readonly facts: DeviceBuffer;
+}
+
 /** Unknowns in the order of their levels: those of level m are order[starts[m]] to order[starts[m + 1] - 1], ascending. */
 export interface DeviceLevels {
   readonly count: number;
@@ -25,11 +33,39 @@ export interface DeviceLevels {
 export type LevelFinder = "kahn" | "rows";
 
 const KEYS = 8; // as in sparseSetup.cl
-const DIGIT = 4;
+const DIGIT = 6; // bits of a key that a pass of the sort looks at, at the most
 /** Looks at a word that does not change, after which waiting is given up: a second or so, of 0.3 microseconds each, or of 4 ns. */
 export const limitOn = (device: Device): number => (device.type === "cpu" ? 2 ** 28 : 2 ** 22);
-const WORDS = 4;
-const [TAIL, FAILED, HIGHEST] = [1, 2, 3] as const;
+const WORDS = 8;
+const [TAIL, FAILED, HIGHEST, ENTRIES, LONGEST, SINGULAR] = [1, 2, 3, 4, 5, 6] as const;
+
+/** Lengths of the lines of A within the triangle and where its diagonal is, counted; `words` will have more. */
+export interface Counting {
+  readonly lengths: DeviceBuffer;
+  readonly at: DeviceBuffer;
+  readonly words: DeviceBuffer;
+}
+
+/** What was counted. */
+export interface Counted {
+  readonly entries: number;
+  readonly longest: number;
+  /** The first unknown without a diagonal entry, or with a zero; n if there is none. */
+  readonly singular: number;
+}
+
+/** Rows of a triangle: lines without anything else, or those of A, which have `lengths` within it. */
+export interface DeviceRows {
+  readonly begins: DeviceBuffer;
+  readonly index: DeviceBuffer;
+  readonly lengths?: DeviceBuffer;
+}
+
+/** The level of every unknown, and how many there are. */
+export interface FoundLevels {
+  readonly levels: DeviceBuffer;
+  readonly count: number;
+}
 
 /** What Kahn's algorithm works on: how many each unknown waits for still, its level so far, the queue, and words. */
 interface Queue {
@@ -49,6 +85,7 @@ export class SparseSetup {
     readonly scope: Scope,
     readonly triangle: Stored,
     private readonly limit = limitOn(scope.device),
+    private readonly skip = 2,
   ) {
     this.device = scope.device;
     this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.mostInGroup)));
@@ -64,8 +101,10 @@ export class SparseSetup {
     this.device.launch(this.kernel(name, more), [Math.max(1, Math.ceil(count / this.group))], [this.group], args);
   }
 
-  private words(...first: number[]): DeviceBuffer {
-    return this.scope.copy(Int32Array.from({ length: WORDS }, (_, k) => first[k] ?? 0));
+  private words(): DeviceBuffer {
+    const words = this.scope.scratch(4 * WORDS);
+    this.device.fill(words, new Int32Array(1));
+    return words;
   }
 
   private *read(words: DeviceBuffer): Work<Int32Array> {
@@ -84,39 +123,58 @@ export class SparseSetup {
     device.launch(this.kernel("addWithin"), [blocks], [group], [count, numbers, sums]);
   }
 
-  /** Keys below `most`, and one or two numbers that go with each, in a stable order of keys. */
+  /** Keys below `most`, and one or two numbers that go with each, in a stable order of keys; of keys alone also their places. */
   sort(count: number, most: number, arrays: readonly DeviceBuffer[]): readonly DeviceBuffer[] {
     const { device, group, scope } = this;
-    const bits = 32 - Math.clz32(Math.max(0, most - 1));
-    if (bits === 0 || count === 0) return arrays;
-    const blocks = Math.ceil(count / (group * KEYS));
-    const counts = scope.scratch(4 * blocks * 2 ** DIGIT);
+    // One pass at least: it is that which counts.
+    const bits = Math.max(1, 32 - Math.clz32(Math.max(0, most - 1)));
+    const passes = Math.ceil(bits / DIGIT);
+    const DIGITS = { DIGIT: Math.ceil(bits / passes) };
+    const blocks = Math.max(1, Math.ceil(count / (group * KEYS)));
+    const counts = scope.scratch(4 * blocks * 2 ** DIGITS.DIGIT);
+    const width = Math.max(2, arrays.length);
     let from = arrays;
-    let to: readonly DeviceBuffer[] = arrays.map(() => scope.scratch(4 * count));
-    for (let shift = 0; shift < bits; shift += DIGIT) {
-      const [keys, one, two = one] = from as [DeviceBuffer, DeviceBuffer, DeviceBuffer?];
-      const [toKeys, toOne, toTwo = toOne] = to as [DeviceBuffer, DeviceBuffer, DeviceBuffer?];
-      device.launch(this.kernel("countDigits"), [blocks], [group], [count, shift, blocks, keys, counts]);
-      this.addUp(counts, blocks * 2 ** DIGIT);
-      const move = this.kernel("moveByDigit", arrays.length === 3 ? { TWO: 1 } : {});
+    let spare: readonly DeviceBuffer[] = [];
+    for (let pass = 0; pass < passes; pass++) {
+      const shift = pass * DIGITS.DIGIT;
+      const to = Array.from({ length: width }, (_, k) => spare[k] ?? scope.scratch(4 * count));
+      const [keys, one = keys, two = one] = from as [DeviceBuffer, DeviceBuffer?, DeviceBuffer?];
+      const [toKeys, toOne = toKeys, toTwo = toOne] = to as [DeviceBuffer, DeviceBuffer?, DeviceBuffer?];
+      device.launch(this.kernel("countDigits", DIGITS), [blocks], [group], [count, shift, blocks, keys, counts]);
+      this.addUp(counts, blocks * 2 ** DIGITS.DIGIT);
+      const kind = from.length === 3 ? { TWO: 1 } : from.length === 1 ? { COUNTED: 1 } : {};
+      const move = this.kernel("moveByDigit", { ...DIGITS, ...kind });
       device.launch(move, [blocks], [group], [count, shift, blocks, counts, keys, one, two, toKeys, toOne, toTwo]);
-      [from, to] = [to, from];
+      [from, spare] = [to, from];
     }
     return from;
   }
 
-  /** Where the diagonal is in A, and a scratch array of line lengths with how many entries there are. */
-  *count(): Work<{ at: DeviceBuffer; begins: DeviceBuffer; entries: number }> {
-    const { A, n } = this.triangle;
-    const before = Number(comesBefore(this.triangle));
-    const begins = this.scope.scratch(4 * (n + 1));
-    const at = this.scope.scratch(4 * n);
-    this.each("countLines", n + 1, [n, before, this.here(A.pointers), this.here(A.indices), begins, at]);
-    this.addUp(begins, n + 1);
-    const words = this.scope.scratch(4 * WORDS);
-    this.device.copy(begins, words, 4, 4 * n);
-    const [entries] = yield* this.read(words);
-    return { at, begins, entries: entries as number };
+  /** Count, without waiting for it. The lengths have room for one more. */
+  counting(values: DeviceBuffer): Counting {
+    const { n, unit } = this.triangle;
+    const counting = { lengths: this.scope.scratch(4 * (n + 1)), at: this.scope.scratch(4 * n), words: this.words() };
+    const { lengths, at, words } = counting;
+    const { begins, index } = this.stored();
+    this.each("countLines", n + 1, [n, this.before, Number(unit), begins, index, values, lengths, at, words]);
+    return counting;
+  }
+
+  /** What has been counted, and whatever else is in the words. */
+  *counted({ words }: Counting): Work<Counted & { readonly found: Int32Array }> {
+    const found = yield* this.read(words);
+    const { n } = this.triangle;
+    return { entries: found[ENTRIES] as number, longest: found[LONGEST] as number, singular: n - (found[SINGULAR] as number), found };
+  }
+
+  private get before(): number {
+    return Number(comesBefore(this.triangle));
+  }
+
+  /** The lines of A. */
+  stored(): DeviceRows {
+    const { A } = this.triangle;
+    return { begins: this.here(A.pointers), index: this.here(A.indices) };
   }
 
   private readonly uploads = new Map<Int32Array, DeviceBuffer>();
@@ -129,22 +187,22 @@ export class SparseSetup {
   /** The first unknown without a diagonal entry, or with a zero; n if there is none. */
   *firstSingular(at: DeviceBuffer, values: DeviceBuffer): Work<number> {
     const { n } = this.triangle;
-    const words = this.words(n);
+    const words = this.words();
     this.each("checkDiagonal", n, [n, at, values, words]);
-    return (yield* this.read(words))[0] as number;
+    return n - ((yield* this.read(words))[SINGULAR] as number);
   }
 
-  /** The entries along the lines of A as they are stored, or across those, ascending. */
-  lines(counted: { begins: DeviceBuffer; entries: number }, across: boolean): DeviceLines {
-    const { A, n } = this.triangle;
+  /** The entries along the lines of A as they are stored, or across those, ascending. The lengths become beginnings. */
+  lines({ lengths }: Counting, entries: number, across: boolean): DeviceLines {
+    const { n } = this.triangle;
     const { scope } = this;
-    const { entries } = counted;
-    const before = Number(comesBefore(this.triangle));
     const [index, source] = [scope.scratch(4 * entries), scope.scratch(4 * entries)];
     const line = across ? scope.scratch(4 * entries) : index;
-    const args = [n, before, this.here(A.pointers), this.here(A.indices), counted.begins, index, line, source];
+    const stored = this.stored();
+    this.addUp(lengths, n + 1);
+    const args = [n, this.before, stored.begins, stored.index, lengths, index, line, source];
     this.each("fillLines", n, args, across ? { WITH_LINE: 1 } : {});
-    if (!across) return { begins: counted.begins, index, source, entries };
+    if (!across) return { begins: lengths, index, source, entries };
     const begins = this.countsOf(index, entries, n + 1);
     this.addUp(begins, n + 1);
     const [, sorted, sources] = this.sort(entries, n, [index, line, source]) as [DeviceBuffer, DeviceBuffer, DeviceBuffer];
@@ -172,9 +230,25 @@ export class SparseSetup {
     return { begins: starts, index: targets };
   }
 
-  /** The level of every unknown, and how many there are, from rows: by themselves or by Kahn's algorithm. */
-  *levelsOfRows(rows: DeviceLines, by: LevelFinder, groups: number): Work<{ levels: DeviceBuffer; count: number }> {
+  /** Start to find the level of every unknown by rows, which `levelsFound` tells from the words. */
+  findLevels({ begins, index, lengths }: DeviceRows, words: DeviceBuffer, groups: number): DeviceBuffer {
     const { n, upper } = this.triangle;
+    const levels = this.scope.scratch(4 * n);
+    this.device.fill(levels, Int32Array.of(-1));
+    const args = [n, Number(upper), this.limit, begins, index, lengths ?? begins, levels, words];
+    const kernel = this.kernel("levelsByRows", { SKIP: this.skip, ...(lengths ? { FROM_A: 1 } : {}) });
+    this.device.launch(kernel, [groups], [this.lanes], args);
+    return levels;
+  }
+
+  /** How many levels there are, or 0 if waiting for them was given up. */
+  levelsFound(found: Int32Array): number {
+    return found[FAILED] ? 0 : (found[HIGHEST] as number) + 1;
+  }
+
+  /** The levels of rows: by themselves or by Kahn's algorithm. */
+  *levelsOfRows(rows: DeviceLines, by: LevelFinder, groups: number): Work<FoundLevels> {
+    const { n } = this.triangle;
     const { scope } = this;
     if (by === "kahn")
       return yield* this.kahn(this.columnsOf(rows), groups, () => {
@@ -182,18 +256,14 @@ export class SparseSetup {
         this.each("kahnBegin", n, [n, rows.begins, state.counts, state.queue, state.levels, state.words]);
         return state;
       });
-    const levels = scope.scratch(4 * n);
-    this.device.fill(levels, Int32Array.of(-1));
     const words = this.words();
-    const args = [n, Number(upper), this.limit, rows.begins, rows.index, levels, words];
-    this.device.launch(this.kernel("levelsByRows"), [groups], [this.lanes], args);
-    const found = yield* this.read(words);
-    if (!found[FAILED]) return { levels, count: (found[HIGHEST] as number) + 1 };
-    return yield* this.levelsOfRows(rows, "kahn", groups);
+    const levels = this.findLevels(rows, words, groups);
+    const count = this.levelsFound(yield* this.read(words));
+    return count > 0 ? { levels, count } : yield* this.levelsOfRows(rows, "kahn", groups);
   }
 
   /** The same from columns. */
-  *levelsOfColumns(columns: DeviceLines, groups: number): Work<{ levels: DeviceBuffer; count: number }> {
+  *levelsOfColumns(columns: DeviceLines, groups: number): Work<FoundLevels> {
     const { n } = this.triangle;
     return yield* this.kahn(columns, groups, () => {
       const state = this.queue(this.countsOf(columns.index, columns.entries, n));
@@ -214,11 +284,7 @@ export class SparseSetup {
     return Math.min(64, this.group);
   }
 
-  private *kahn(
-    { begins, index }: Pick<DeviceLines, "begins" | "index">,
-    groups: number,
-    begin: () => Queue,
-  ): Work<{ levels: DeviceBuffer; count: number }> {
+  private *kahn({ begins, index }: Pick<DeviceLines, "begins" | "index">, groups: number, begin: () => Queue): Work<FoundLevels> {
     const { n } = this.triangle;
     const { counts, queue, levels, words } = begin();
     const args = [n, this.limit, begins, index, counts, queue, levels, words];
@@ -232,7 +298,7 @@ export class SparseSetup {
   private *kahnByLevels(
     { begins, index }: Pick<DeviceLines, "begins" | "index">,
     { counts, queue, levels, words }: Queue,
-  ): Work<{ levels: DeviceBuffer; count: number }> {
+  ): Work<FoundLevels> {
     const { n } = this.triangle;
     let count = 0;
     for (let from = 0; from < n; count++) {
@@ -244,24 +310,24 @@ export class SparseSetup {
   }
 
   /** The order by levels, ascending within each. */
-  inOrder({ levels, count }: { levels: DeviceBuffer; count: number }): DeviceLevels {
+  inOrder({ levels, count }: FoundLevels): DeviceLevels {
     const { n } = this.triangle;
-    const starts = this.countsOf(levels, n, count + 1);
-    this.addUp(starts, count + 1);
-    const unknowns = this.scope.scratch(4 * n);
-    this.each("count", n, [n, unknowns]);
-    const [, order] = this.sort(n, count, [levels, unknowns]) as [DeviceBuffer, DeviceBuffer];
+    const starts = this.scope.scratch(4 * (count + 1));
+    const [keys, order] = this.sort(n, count, [levels]) as [DeviceBuffer, DeviceBuffer];
+    this.each("findStarts", n + 1, [n, count, keys, starts]);
     return { count, starts, order };
   }
 
-  /** The lines in this order, with places for unknowns, in memory of `keeper`. */
-  moved({ begins, index, source, entries }: DeviceLines, order: DeviceBuffer, keeper: Scope): DeviceLines {
+  /** Rows or columns in this order, with places for unknowns, in memory of `keeper`. */
+  moved(lines: DeviceLines | (DeviceRows & { readonly entries: number }), order: DeviceBuffer, keeper: Scope): DeviceLines {
     const { n } = this.triangle;
+    const { begins, index, entries } = lines;
+    const [known, source, more] = "source" in lines ? [begins, lines.source, {}] : [lines.lengths ?? begins, index, { FROM_A: 1 }];
     const place = this.scope.scratch(4 * n);
     const to = { begins: keeper.scratch(4 * (n + 1)), index: keeper.scratch(4 * entries), source: keeper.scratch(4 * entries) };
-    this.each("orderLines", n + 1, [n, order, begins, place, to.begins]);
+    this.each("orderLines", n + 1, [n, order, known, place, to.begins], more);
     this.addUp(to.begins, n + 1);
-    this.each("moveLines", n, [n, order, place, begins, index, source, to.begins, to.index, to.source]);
+    this.each("moveLines", n, [n, this.before, order, place, begins, index, source, to.begins, to.index, to.source], more);
     return { ...to, entries };
   }
 
@@ -288,15 +354,20 @@ export class SparseSetup {
     return { list, count: total as number };
   }
 
-  /** Values of A to the entries that came from there. */
-  takeValues(source: DeviceBuffer, count: number, values: DeviceBuffer, to: DeviceBuffer): void {
-    if (count > 0) this.each("takeValues", count, [count, source, values, to]);
-  }
-
-  /** The diagonal to the lines, which may be in an order. */
-  takeDiagonal(order: DeviceBuffer | undefined, at: DeviceBuffer, values: DeviceBuffer, to: DeviceBuffer): void {
-    const { n } = this.triangle;
-    this.each("takeDiagonal", n, [n, order ?? at, at, values, to], order ? { IN_ORDER: 1 } : {});
+  /** Values of A to the entries that came from there, and the diagonal to the lines, which may be in an order. */
+  takeNumbers(
+    { source, entries }: DeviceLines,
+    order: DeviceBuffer | undefined,
+    at: DeviceBuffer,
+    from: DeviceBuffer,
+    to: DeviceNumbers,
+  ): void {
+    const { n, unit } = this.triangle;
+    const { values, diagonal, reciprocals, facts } = to;
+    this.device.fill(facts, new Int32Array(1));
+    if (entries > 0) this.each("takeValues", entries, [entries, source, from, values, facts]);
+    if (unit || n === 0) return;
+    this.each("takeDiagonal", n, [n, order ?? at, at, from, diagonal, reciprocals, facts], order ? { IN_ORDER: 1 } : {});
   }
 }
 

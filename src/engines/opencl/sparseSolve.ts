@@ -2,8 +2,8 @@ import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
 import { remoteMemory } from "../remote.ts";
 import { inScope } from "./scope.ts";
-import { certificate, sparseSolve, superaccumulator } from "./sources.generated.ts";
-import { type DeviceLines, nvidia, realOf, SparseSetup } from "./sparseSetup.ts";
+import { certificate, sparseRow, sparseSolve, superaccumulator } from "./sources.generated.ts";
+import { type DeviceLines, type DeviceNumbers, nvidia, realOf, SparseSetup } from "./sparseSetup.ts";
 import type { Tuning } from "./sparseTuning.ts";
 
 /** A triangular system on the device. Lines are rows in the natural order, or in one by levels, or columns in such an order. */
@@ -16,8 +16,7 @@ export interface DeviceSystem {
   readonly columns: boolean;
   readonly width: number; // bytes of a number
   readonly lines: DeviceLines;
-  readonly values: DeviceBuffer;
-  readonly diagonal: DeviceBuffer;
+  readonly numbers: DeviceNumbers;
   /** The unknown of each line where they are by levels, and where levels begin. */
   readonly order: DeviceBuffer | undefined;
   readonly starts: DeviceBuffer | undefined;
@@ -153,18 +152,21 @@ function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string):
     ...(order ? { BY_LEVELS: 1 } : {}),
     ...(exact ? { EXACT: 1, SPACE_IS_PRIVATE: 1 } : {}),
   };
-  return device.kernel(name, exact ? [certificate, superaccumulator, sparseSolve] : [certificate, sparseSolve], defines);
+  return device.kernel(name, [certificate, ...(exact ? [superaccumulator] : []), sparseRow, sparseSolve], defines);
 }
 
+// `order` says which unknown each line has, and for a single level which lines there are.
 function argumentsOf(
-  { lines, values, diagonal, order }: DeviceSystem,
+  { lines, numbers, order = lines.begins }: Pick<DeviceSystem, "lines" | "numbers" | "order">,
   set: WorkSet,
   right: DeviceBuffer,
   left: DeviceBuffer,
 ): KernelArgument[] {
-  return [lines.begins, lines.index, values, diagonal, order ?? lines.begins, right, left, set.known, set.words];
+  const { values, diagonal, reciprocals, facts } = numbers;
+  return [lines.begins, lines.index, values, diagonal, reciprocals, facts, order, right, left, set.known, set.words];
 }
 
+const FILTER = 32; // bytes
 const PREPARED = 256;
 // Work-items that go through narrow levels.
 const NARROW = 512;
@@ -181,7 +183,7 @@ function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }:
 /** Start the solve, by its schedule. */
 export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): void {
   const { device, n, tasks, columns, starts, levels, order, width } = system;
-  const { group, limit, run } = tuning;
+  const { group, limit, run, long } = tuning;
   const args = argumentsOf(system, set, right, left);
   prepare(system, tuning, set, right);
   const start = (name: string, more: readonly KernelArgument[], tickets = tasks ? tasks.count : Math.ceil(n / group)): void => {
@@ -194,6 +196,7 @@ export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right
     device.launch(kernel, [1], [Math.min(NARROW, kernel.most)], [levels, starts, ...args]);
   } else if (tasks) start(columns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
   else if (columns) start("solveColumns", [n, limit, ...args, set.counts]);
+  else if (long) start("solveLongRows", [n, limit, ...args, { local: group * FILTER }], n);
   else if (order || run === 0) start("solveRows", [n, limit, ...args]);
   else start("solveRuns", [n, run, limit, ...args, { local: group * run * width }], Math.ceil(n / (group * run)));
 }
@@ -213,20 +216,13 @@ function* byLevels(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: De
     }
     const at = new Int32Array(count + 1);
     yield device.read(starts, at);
-    const [begins, index, values, diagonal, , ...rest] = argumentsOf(system, set, right, left) as [
-      DeviceBuffer,
-      DeviceBuffer,
-      DeviceBuffer,
-      DeviceBuffer,
-      DeviceBuffer,
-      ...DeviceBuffer[],
-    ];
+    const args = argumentsOf({ ...system, order }, set, right, left);
     prepare(system, tuning, set, right);
     const kernel = kernelOf(system, tuning, columns ? "solveColumnLevel" : "solveLevel");
     const size = Math.min(PREPARED, kernel.most);
     for (let m = 0; m < count; m++) {
       const [from, to] = [at[m] as number, at[m + 1] as number];
-      device.launch(kernel, [Math.ceil((to - from) / size)], [size], [from, to, begins, index, values, diagonal, order, ...rest]);
+      device.launch(kernel, [Math.ceil((to - from) / size)], [size], [from, to, ...args]);
     }
     yield device.finish();
   });

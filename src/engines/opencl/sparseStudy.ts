@@ -3,15 +3,16 @@ import type { Real, Sparse } from "../../types.ts";
 import type { Device, Work } from "../device.ts";
 import { inScope } from "./scope.ts";
 import { type LevelFinder, SparseSetup } from "./sparseSetup.ts";
-import { tuningFor } from "./sparseTuning.ts";
+import { setupTuning } from "./sparseTuning.ts";
 
 /** The levels of a triangle of A by the device, to compare with those of src/sparse/levels.ts: for study and the paper's tables. */
 export function* levelsOn(device: Device, A: Sparse<Real>, uplo: "lower" | "upper", by: LevelFinder): Work<Levels> {
   const triangle = { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
   return yield* inScope(device, "levels", function* (scope) {
     const setup = new SparseSetup(scope, triangle);
-    const rows = setup.lines(yield* setup.count(), !triangle.byRows);
-    const { count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(rows, by, tuningFor(device, {}).setupGroups));
+    const counting = setup.counting(scope.vector(A.values));
+    const rows = setup.lines(counting, (yield* setup.counted(counting)).entries, !triangle.byRows);
+    const { count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(rows, by, setupTuning(device, {}).setupGroups));
     const [ilev, jlev] = [new Int32Array(count + 1), new Int32Array(triangle.n)];
     yield device.read(starts, ilev);
     yield device.read(order, jlev);

@@ -1,45 +1,75 @@
 import type { Device } from "../device.ts";
+import type { Schedule } from "../kernels.ts";
 import { type LevelFinder, limitOn } from "./sparseSetup.ts";
 
 /** How the kernels of sparse solves are started. */
-export interface Tuning {
+export interface Tuning extends SetupTuning {
   /** Work-items in a group, each with a row at a time. */
   readonly group: number;
   /** Work-groups, which take rows until there are no more. */
   readonly groups: number;
-  /** Work-groups of the set-up phase's kernels that wait. */
-  readonly setupGroups: number;
   /** Entries of a row that are waited for at once. */
   readonly window: number;
-  readonly finder: LevelFinder;
   /** Looks at a word that does not change, after which waiting is given up. */
   readonly limit: number;
   /** gsf: rows that follow each other and are one work-item's; 0 for single rows that wait in memory that all share. */
   readonly run: number;
   /** gsf: of so many looks for unknowns one goes beyond the memory of the group. */
   readonly skip: number;
+  /** Whether a group has one row at a time, in exact mode. */
+  readonly long: boolean;
   /** One work-group only. */
   readonly one?: boolean;
   /** levr: rows in a level, on the average, up to which one work-group does them all. */
   readonly narrow: number;
 }
 
-/** For a device, with some of it given. */
-export function tuningFor(device: Device, given: Partial<Tuning>): Tuning {
+/** The same for the set-up phase. */
+export interface SetupTuning {
+  readonly finder: LevelFinder;
+  /** Work-groups of kernels that wait. */
+  readonly setupGroups: number;
+  /** Of so many looks for levels one goes beyond the memory of the group. */
+  readonly setupSkip: number;
+}
+
+/** What is known of a triangle: its entries beside the diagonal, and how many its longest line has. */
+export interface Shape {
+  readonly n: number;
+  readonly entries: number;
+  readonly longest: number;
+  readonly exact: boolean;
+}
+
+export function setupTuning(device: Device, given: Partial<Tuning>): SetupTuning {
+  return { finder: "rows", setupGroups: device.units * (device.type === "gpu" ? 16 : 2), setupSkip: 2, ...given };
+}
+
+// Windows there are kernels for: each is compiled on its own.
+const WINDOWS = [2, 3, 4, 8, 13] as const;
+const RUN = 32;
+
+// Work-items in a group and groups for a multiprocessor, on GPUs. Rows by levels: few groups, for all that wait use memory that
+// all share. Measured on an H200, 27-point 128^3, ms for both triangles: 256 x 2 1.83, 64 x 4 2.04, 32 x 32 2.26.
+const GROUPS: Record<string, readonly [number, number]> = { slfr: [256, 2], gsf: [32, 32], levr: [64, 4], levc: [64, 4], slfc: [64, 16] };
+const LONG_GROUPS = [32, 32] as const;
+
+/** For a device and a problem, with some of it given. */
+export function tuningFor(device: Device, schedule: Schedule, { n, entries, longest, exact }: Shape, given: Partial<Tuning>): Tuning {
   const many = device.type === "gpu";
-  const group = Math.min(given.group ?? (many ? 64 : 16), device.mostInGroup);
-  // Work-groups beyond what a multiprocessor holds at a time find nothing left to do.
-  const groups = device.units * (many ? 16 : 2);
+  // Exact sums can be made by many, and rows of a warp's width or more give all of it something to do.
+  const long = given.long ?? (exact && (schedule === "slfr" || schedule === "gsf") && entries >= 32 * n && n > 0);
+  const [size, perUnit] = !many ? [16, 2] : long ? LONG_GROUPS : (GROUPS[schedule] ?? [64, 16]);
   return {
-    groups,
-    setupGroups: groups,
-    window: 4,
-    finder: "rows",
-    run: 32,
+    ...setupTuning(device, given),
+    groups: device.units * perUnit,
+    window: long ? 2 : (WINDOWS.find((window) => window >= longest) ?? 13),
+    run: longest > 8 ? 0 : RUN,
     skip: 2,
-    narrow: many ? 512 : 0,
+    narrow: many ? 384 : 0,
     limit: limitOn(device),
     ...given,
-    group,
+    long,
+    group: Math.min(given.group ?? size, device.mostInGroup),
   };
 }

@@ -6,21 +6,28 @@ import { remoteMemory } from "../remote.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import { certificate, trsv as solveSource, superaccumulator, trsvResidual, trsvRows, trsvSteps } from "./sources.generated.ts";
 
-/** How the work of a solve is cut. No bit depends on it. */
+/** How the work of a solve is cut. No bit depends on it. All are powers of two. */
 export interface TrsvTuning {
   readonly block: number; // rows of a group
-  readonly slots: number; // work-items a row, a divisor of `block`
-  readonly settle: number; // rounds in which all rows of a block follow each other at once, before they do so one by one
-  readonly depth: number; // blocks of columns whose entries are asked for together
+  readonly slots: number; // work-items a row, no more than `block`
+  readonly depth: number; // columns of a work-item whose entries are asked for together, by rows
   readonly spins: number; // how often an unknown is asked for before a group gives up
 }
 
-/**
- * The tuning for a device. A group of NVIDIA's solves its block in one warp, and is alone on its multiprocessor for its
- * registers (160 a work-item): 4 blocks of columns, 32 KiB, are what keeps the memory busy.
- */
+// What a warp is. Groups elsewhere may have as many lanes as they like.
+const LANES = 32;
+
+/** The tuning for a device, with blocks as large as its local memory takes. */
 export function trsvTuning(device: Device): TrsvTuning {
-  return { block: 32, slots: 8, settle: 4, depth: device.type === "gpu" ? 4 : 1, spins: device.type === "gpu" ? 1 << 20 : 1 << 28 };
+  const gpu = device.type === "gpu";
+  const tuning = { block: gpu ? 64 : 32, slots: gpu ? 4 : 8, depth: 1, spins: gpu ? 1 << 20 : 1 << 28 };
+  while (localBytes(tuning) > device.local && tuning.block > LANES) tuning.block /= 2;
+  return tuning;
+}
+
+// Of kernels/trsv.cl: two triangles, a filter a work-item, four vectors, the superaccumulator, and a few words.
+function localBytes({ block, slots }: TrsvTuning): number {
+  return 8 * (block * (block + 1) + 3 * block * slots + 4 * block + 141) + 64;
 }
 
 const ZERO = new Int32Array(1);
@@ -69,7 +76,7 @@ class System {
       ...(scope.device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}),
     };
     this.kind = {
-      SETTLE: tuning.settle,
+      LANES: Math.min(LANES, tuning.block),
       KIND: rounding === "corrected" ? "CORRECTED" : rounding === "paper" && !unit ? "PAPER" : "SINGLE",
     };
   }

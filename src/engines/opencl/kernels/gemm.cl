@@ -60,7 +60,7 @@ double gridOf(uint a, uint b, int n, double *bound) {
 
 // The part of TILE lines, DEEP entries each, that a work-item loads: lanes run along the memory.
 typedef struct {
-  int line, at, lineGap, gap;
+  int line, at, lineGap, gap; // the first, and how far the next is
   long next;
 } Part;
 
@@ -76,34 +76,9 @@ void fetch(double *v, Part p, __global const REAL *M, int lines, int n) {
   for (int i = 0; i < PASSES; i++) v[i] = p.line + i * p.lineGap < lines && p.at + i * p.gap < n ? (double)M[i * p.next] : 0.0;
 }
 
-#if PAIRS
-#define WIDTH (TILE + 2)
-#else
-#define WIDTH (TILE + 1)
-#endif
-
-void keep(const double *v, Part p, __local double (*to)[WIDTH]) {
+void keep(const double *v, Part p, __local double (*to)[TILE + 1]) {
 #pragma unroll
   for (int i = 0; i < PASSES; i++) to[p.at + i * p.gap][p.line + i * p.lineGap] = v[i];
-}
-
-#if PAIRS
-#define PLACE(lane, lanes, k) (2 * (lane) + 2 * (lanes) * ((k) / 2) + (k) % 2)
-#else
-#define PLACE(lane, lanes, k) ((lane) + (lanes) * (k))
-#endif
-void operands(double *v, __local const double *from, int lane, int lanes, int count) {
-#if PAIRS
-#pragma unroll
-  for (int k = 0; k < count; k += 2) {
-    double2 two = *(__local const double2 *)(from + PLACE(lane, lanes, k));
-    v[k] = two.x;
-    v[k + 1] = two.y;
-  }
-#else
-#pragma unroll
-  for (int k = 0; k < count; k++) v[k] = from[PLACE(lane, lanes, k)];
-#endif
 }
 
 // A tile of C, of M by N entries. `open` gets 1 where an entry is not proved; with FILTER only such are computed.
@@ -112,7 +87,7 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
     __global REAL *C, long cOffset, long cRow, long cCol, int M, int N, int K, double alpha, double beta,
     __global const uint *rowSizes, __global const uint *colSizes, __global uchar *open, __global uint *list) {
   // One more than a line, against bank conflicts. Two of each: while one is read the other is written, and one barrier does.
-  __local double a[2][DEEP][WIDTH] __attribute__((aligned(16))), b[2][DEEP][WIDTH] __attribute__((aligned(16)));
+  __local double a[2][DEEP][TILE + 1], b[2][DEEP][TILE + 1];
   int tx = get_local_id(0), ty = get_local_id(1), l = ty * COL_LANES + tx;
   int i0 = get_group_id(1) * TILE, j0 = get_group_id(0) * TILE;
   Sum sums[ROWS_EACH][COLS_EACH];
@@ -126,7 +101,7 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
   for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
     for (int c = 0; c < COLS_EACH; c++) {
-      int i = i0 + PLACE(ty, ROW_LANES, r), j = j0 + PLACE(tx, COL_LANES, c);
+      int i = i0 + ty + ROW_LANES * r, j = j0 + tx + COL_LANES * c;
 #ifdef FILTER
       sums[r][c] = emptyFilter();
       if (i < M && j < N && open[(long)i * N + j] != 0) any = 1;
@@ -153,11 +128,13 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
     B += DEEP * bRow;
     fetch(nextA, ours, A, M - i0, K - k - DEEP);
     fetch(nextB, theirs, B, N - j0, K - k - DEEP);
-#pragma unroll UNROLL
+#pragma unroll 4
     for (int d = 0; d < DEEP; d++) {
       double x[ROWS_EACH], y[COLS_EACH];
-      operands(x, a[turn][d], ty, ROW_LANES, ROWS_EACH);
-      operands(y, b[turn][d], tx, COL_LANES, COLS_EACH);
+#pragma unroll
+      for (int r = 0; r < ROWS_EACH; r++) x[r] = a[turn][d][ty + ROW_LANES * r];
+#pragma unroll
+      for (int c = 0; c < COLS_EACH; c++) y[c] = b[turn][d][tx + COL_LANES * c];
 #pragma unroll
       for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
@@ -168,7 +145,7 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
   for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll
     for (int c = 0; c < COLS_EACH; c++) {
-      int i = i0 + PLACE(ty, ROW_LANES, r), j = j0 + PLACE(tx, COL_LANES, c);
+      int i = i0 + ty + ROW_LANES * r, j = j0 + tx + COL_LANES * c;
       if (i >= M || j >= N) continue;
       long e = (long)i * N + j;
       double high = sums[r][c].sum, low = sums[r][c].rest;

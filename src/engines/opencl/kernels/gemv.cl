@@ -1,7 +1,8 @@
 // y := alpha A x + beta y, one rounding an entry.
 
 // A work-group has ROW_LANES by COL_LANES work-items, the lanes along the memory next to each other. Each has ROWS_EACH rows,
-// ROW_LANES apart, and every COL_LANES-th column of its group's, DEEP of them loaded at a time.
+// ROW_LANES apart, and every COL_LANES-th column of its group's, or WIDE columns next to each other for each: 16 bytes, where
+// rows are together and the host knows that all of them are aligned. DEEP of these are loaded at a time.
 #ifdef ROW_LANES
 #define GROUP (ROW_LANES * COL_LANES)
 #define SLOTS (((COL_LANES + 1) / 2) * ROW_LANES)
@@ -12,7 +13,6 @@ typedef struct {
   uint leastA, leastX; // of all rows together
 } Sums;
 
-// Columns of a work-item, `count` times WIDE next to each other or one.
 typedef struct {
   double x[DEEP * WIDE], a[DEEP * WIDE][ROWS_EACH];
 } Columns;
@@ -20,61 +20,54 @@ typedef struct {
 #if WIDE > 1
 #define JOINED(type, n) type##n
 #define VECTOR(type, n) JOINED(type, n)
-typedef union {
-  VECTOR(REAL, WIDE) all;
-  REAL each[WIDE];
-} Wide;
-#endif
-
-// A is read once, and x by all groups: on NVIDIA A's entries are kept from pushing x out of the nearest cache.
-void load(double *to, int gap, __global const REAL *from, bool wide, bool once) {
-#if WIDE > 1
-  if (wide) {
-    Wide w;
-#ifdef STREAM
-    if (once) {
-#if WIDE == 2
-      asm volatile("ld.global.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(w.each[0]), "=d"(w.each[1]) : "l"(from));
+typedef VECTOR(REAL, WIDE) Wide;
 #else
-      asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(w.each[0]), "=f"(w.each[1]), "=f"(w.each[2]), "=f"(w.each[3]) : "l"(from));
+typedef REAL Wide;
 #endif
-    } else
+typedef union {
+  Wide all;
+  REAL each[WIDE];
+} Entries;
+
+// A is read once, but x by every group: on NVIDIA A's entries are kept from pushing x out of the nearest cache.
+Entries loadOnce(__global const REAL *from) {
+  Entries e;
+#if defined(NVIDIA) && WIDE == 2
+  asm volatile("ld.global.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(e.each[0]), "=d"(e.each[1]) : "l"(from));
+#elif defined(NVIDIA) && WIDE == 4
+  asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(e.each[0]), "=f"(e.each[1]), "=f"(e.each[2]), "=f"(e.each[3])
+               : "l"(from));
+#else
+  e.all = *(__global const Wide *)from;
 #endif
-      w.all = *(__global const VECTOR(REAL, WIDE) *)from;
-#pragma unroll
-    for (int k = 0; k < WIDE; k++) to[k * gap] = w.each[k];
-    return;
-  }
-#elif defined(STREAM)
-  if (once && !BINARY32) {
-    asm volatile("ld.global.L1::no_allocate.f64 %0, [%1];" : "=d"(*to) : "l"(from));
-    return;
-  }
-#endif
-  *to = *from;
+  return e;
 }
 
-void fetch(Columns *c, __global const REAL *const *A, long step, __global const REAL *x, long column, int count, bool wide) {
+void fetch(Columns *c, __global const REAL *const *A, long step, __global const REAL *x, long column) {
 #pragma unroll
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < DEEP; k++) {
     long at = column + k * COL_LANES * WIDE;
-    load(c->x + k * WIDE, 1, x + at, wide, false);
+    Entries e = {*(__global const Wide *)(x + at)};
 #pragma unroll
-    for (int r = 0; r < ROWS_EACH; r++) load(&c->a[k * WIDE][r], ROWS_EACH, A[r] + at * step, wide, true);
-  }
-}
-
-void addColumns(Sums *f, const Columns *c, int count) {
-#pragma unroll
-  for (int k = 0; k < count; k++) {
-    if (!BINARY32) f->leastX = leastOf(f->leastX, c->x[k]);
+    for (int w = 0; w < WIDE; w++) c->x[k * WIDE + w] = e.each[w];
 #pragma unroll
     for (int r = 0; r < ROWS_EACH; r++) {
-      if (BINARY32) addTerm(&f->rows[r], c->a[k][r] * c->x[k]);
-      else {
-        f->leastA = leastOf(f->leastA, c->a[k][r]);
-        addProductTerm(&f->rows[r], c->a[k][r], c->x[k]);
-      }
+      e = loadOnce(A[r] + at * step);
+#pragma unroll
+      for (int w = 0; w < WIDE; w++) c->a[k * WIDE + w][r] = e.each[w];
+    }
+  }
+}
+
+void addColumn(Sums *f, const double *a, double x) {
+  if (!BINARY32) f->leastX = leastOf(f->leastX, x);
+#pragma unroll
+  for (int r = 0; r < ROWS_EACH; r++) {
+    if (BINARY32) addTerm(&f->rows[r], a[r] * x);
+    else {
+      f->leastA = leastOf(f->leastA, a[r]);
+      addProductTerm(&f->rows[r], a[r], x);
     }
   }
 }
@@ -103,29 +96,26 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gemv(
     a[r] = A + offset + min(first + r * ROW_LANES, rows - 1) * rowStep; // one too many is read again, and not stored
     f.rows[r] = emptyFilter();
   }
-  Columns c;
+  // What is added was loaded a turn before, and what comes is under way meanwhile.
+  const int turn = DEEP * COL_LANES * WIDE, reach = turn - (COL_LANES - 1) * WIDE;
   long j = (long)get_group_id(1) * length + v * WIDE;
-  const int next = DEEP * COL_LANES * WIDE, reach = (DEEP - 1) * COL_LANES * WIDE + WIDE;
-#if AHEAD
   bool more = j + reach <= end;
-  if (more) fetch(&c, a, step, x, j, DEEP, WIDE > 1);
+  Columns next;
+  if (more) fetch(&next, a, step, x, j);
   while (more) {
-    Columns old = c;
-    j += next;
+    Columns c = next;
+    j += turn;
     more = j + reach <= end;
-    if (more) fetch(&c, a, step, x, j, DEEP, WIDE > 1);
-    addColumns(&f, &old, DEEP * WIDE);
+    if (more) fetch(&next, a, step, x, j);
+#pragma unroll
+    for (int k = 0; k < DEEP * WIDE; k++) addColumn(&f, c.a[k], c.x[k]);
   }
-#else
-  for (; j + reach <= end; j += next) {
-    fetch(&c, a, step, x, j, DEEP, WIDE > 1);
-    addColumns(&f, &c, DEEP * WIDE);
-  }
-#endif
   for (; j < end; j += COL_LANES * WIDE)
-    for (int k = 0; k < WIDE && j + k < end; k++) {
-      fetch(&c, a, step, x, j + k, 1, false);
-      addColumns(&f, &c, 1);
+    for (long k = j; k < min(j + WIDE, end); k++) {
+      double last[ROWS_EACH];
+#pragma unroll
+      for (int r = 0; r < ROWS_EACH; r++) last[r] = a[r][k * step];
+      addColumn(&f, last, x[k]);
     }
 
   for (int lanes = COL_LANES, kept; lanes > 1; lanes = kept) {

@@ -5,7 +5,9 @@
 #endif
 #define KEYS 8 // that a work-item takes when numbers are added up or sorted
 #define BLOCK (GROUP * KEYS)
+#ifndef DIGIT
 #define DIGIT 4 // bits of a key that one pass of the sort looks at
+#endif
 #define RADIX (1 << DIGIT)
 
 // What was done before is seen by other work-groups before what follows.
@@ -15,21 +17,44 @@
 #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
+// What kernels count, and hand to each other and to the host.
+#define TICKET 0
+#define TAIL 1 // of the queue
+#define FAILED 2 // waiting was given up
+#define HIGHEST 3 // level
+#define ENTRIES 4
+#define LONGEST 5 // line
+#define SINGULAR 6 // n less the first unknown whose diagonal is missing or zero, or 0
+
 bool isWithin(int l, int m, int before) { return before ? m < l : m > l; }
 
 // How many entries each line has strictly within the triangle, and where its diagonal is in A, or -1.
-__kernel void countLines(int n, int before, __global const int *pointers, __global const int *indices, __global int *lengths, __global int *at) {
-  int l = (int)get_global_id(0);
+__kernel void countLines(int n, int before, int unit, __global const int *pointers, __global const int *indices, __global const REAL *values,
+                         __global int *lengths, __global int *at, __global int *words) {
+  __local int counts[3];
+  int l = (int)get_global_id(0), id = (int)get_local_id(0);
+  if (id < 3) counts[id] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (l == n) lengths[l] = 0;
-  if (l >= n) return;
-  int found = -1, length = 0;
-  for (int p = pointers[l], end = pointers[l + 1]; p < end; p++) {
-    int m = indices[p];
-    if (m == l) found = p;
-    else if (isWithin(l, m, before)) length++;
+  if (l < n) {
+    int found = -1, length = 0;
+    for (int p = pointers[l], end = pointers[l + 1]; p < end; p++) {
+      int m = indices[p];
+      if (m == l) found = p;
+      else if (isWithin(l, m, before)) length++;
+    }
+    lengths[l] = length;
+    at[l] = found;
+    atomic_add(counts, length);
+    atomic_max(counts + 1, length);
+    if (!unit && (found < 0 || values[found] == 0)) atomic_max(counts + 2, n - l);
   }
-  lengths[l] = length;
-  at[l] = found;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (id == 0) {
+    atomic_add(words + ENTRIES, counts[0]);
+    if (counts[1] > words[LONGEST]) atomic_max(words + LONGEST, counts[1]);
+    if (counts[2] > 0) atomic_max(words + SINGULAR, counts[2]);
+  }
 }
 
 // The entries of every line, in their order. `line` is written where the entries are to be sorted across the lines.
@@ -112,7 +137,8 @@ __kernel void addWithin(int count, __global int *numbers, __global const int *bl
 }
 
 // A stable sort by keys, DIGIT bits a pass: how many keys of a block have each digit; those of all blocks are added up, digit
-// by digit; then every key goes to its place behind those of earlier work-items and its own earlier ones.
+// by digit; then every key goes to its place behind those of earlier work-items and its own earlier ones. COUNTED: the number
+// that goes with a key is its place in the beginning.
 __kernel void countDigits(int count, int shift, int blocks, __global const int *keys, __global int *counts) {
   __local int sums[RADIX];
   int id = (int)get_local_id(0), block = (int)get_group_id(0);
@@ -125,50 +151,45 @@ __kernel void countDigits(int count, int shift, int blocks, __global const int *
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int d = id; d < RADIX; d += GROUP) counts[d * blocks + block] = sums[d];
 }
+// Counters of a work-item that lie side by side are not RADIX but RADIX + 2 apart from those of the next, which have other banks.
+#define PLACE(k) ((k) + 2 * ((k) >> DIGIT))
 __kernel void moveByDigit(int count, int shift, int blocks, __global const int *counts, __global const int *keys, __global const int *one,
                           __global const int *two, __global int *toKeys, __global int *toOne, __global int *toTwo) {
   __local int sums[GROUP];
-  __local ushort own[RADIX * GROUP];
+  __local ushort own[PLACE(RADIX * GROUP)];
   __local int starts[RADIX];
   int id = (int)get_local_id(0), block = (int)get_group_id(0), start = block * BLOCK + id * KEYS, end = min(start + KEYS, count);
-  for (int d = 0; d < RADIX; d++) own[d * GROUP + id] = 0;
-  for (int k = start; k < end; k++) own[((keys[k] >> shift) & (RADIX - 1)) * GROUP + id]++;
+  for (int d = 0; d < RADIX; d++) own[PLACE(d * GROUP + id)] = 0;
+  for (int k = start; k < end; k++) own[PLACE(((keys[k] >> shift) & (RADIX - 1)) * GROUP + id)]++;
   // Digit by digit, and item by item in each: what each work-item has of RADIX counters that lie side by side is summed first.
   barrier(CLK_LOCAL_MEM_FENCE);
   int sum = 0, before;
-  for (int j = 0; j < RADIX; j++) sum += own[id * RADIX + j];
+  for (int j = 0; j < RADIX; j++) sum += own[PLACE(id * RADIX + j)];
   addUp(sums, id, sum, &before);
   for (int j = 0; j < RADIX; j++) {
-    int number = own[id * RADIX + j];
-    own[id * RADIX + j] = (ushort)before;
+    int number = own[PLACE(id * RADIX + j)];
+    own[PLACE(id * RADIX + j)] = (ushort)before;
     before += number;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int d = id; d < RADIX; d += GROUP) starts[d] = counts[d * blocks + block] - own[d * GROUP];
+  for (int d = id; d < RADIX; d += GROUP) starts[d] = counts[d * blocks + block] - own[PLACE(d * GROUP)];
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int k = start; k < end; k++) {
-    int key = keys[k], d = (key >> shift) & (RADIX - 1), at = starts[d] + own[d * GROUP + id]++;
+    int key = keys[k], d = (key >> shift) & (RADIX - 1), at = starts[d] + own[PLACE(d * GROUP + id)]++;
     toKeys[at] = key;
+#ifdef COUNTED
+    toOne[at] = k;
+#else
     toOne[at] = one[k];
+#endif
 #ifdef TWO
     toTwo[at] = two[k];
 #endif
   }
 }
 
-__kernel void count(int n, __global int *numbers) {
-  int i = (int)get_global_id(0);
-  if (i < n) numbers[i] = i;
-}
-
 // Levels by Kahn's algorithm: an unknown that waits for none is put into a queue; who takes it from there releases others.
-// Place k of the queue is filled by work on an earlier one, so that waiting for it is waiting for earlier tickets. `words`
-// has the next ticket, the end of the queue, whether waiting was given up, and the highest level.
-#define TICKET 0
-#define TAIL 1
-#define FAILED 2
-#define HIGHEST 3
-
+// Place k of the queue is filled by work on an earlier one, so that waiting for it is waiting for earlier tickets.
 // Another look has found nothing. Whether to go on looking: one gives up after `limit` looks, and when another has.
 bool isGivenUp(int *spins, int limit, volatile __global int *words) {
   bool enough = ++*spins > limit;
@@ -237,59 +258,125 @@ __kernel void kahnLevel(int from, int to, __global const int *begins, __global c
   if (k == from) atomic_max(words + HIGHEST, level);
 }
 
-// The level of row i, once those of its unknowns are there. It is written in the loop, where others of the group may wait for
-// it. Several at a time, for a load takes as long as all of them.
-int findLevel(int i, int limit, __global const int *begins, __global const int *index, volatile __global int *levels, volatile __global int *words) {
-  int p = begins[i], end = begins[i + 1], last = end - 1, level = 0;
-  for (int spins = 0;;) {
-    if (p >= end) {
+// Entries of a row that are waited for at once when its level is found, and of so many looks for them the one that goes beyond
+// the memory of the group, which is several times as fast: others of the group wait for that.
+#define WINDOW 4
+#ifndef SKIP
+#define SKIP 2
+#endif
+
+// The level of row i, once those of its unknowns are there, in any order. It is written in the loop, where others of the group
+// may wait for it. Rows may be those of A, with more than the triangle in them: `left` is how many entries count.
+int findLevel(int i, int id, int base, int n, int upper, int left, int limit, __global const int *begins, __global const int *index,
+              volatile __global int *levels, volatile __local int *near, volatile __global int *words) {
+  int p = begins[i], level = 0, open = 0, c[WINDOW], v[WINDOW];
+#define PLACE_OF(m) (upper ? n - 1 - (m) : (m))
+#define NEXT(w) \
+  { \
+    c[w] = -1; \
+    while (left > 0 && c[w] < 0) { \
+      int m = index[p++]; \
+      if (isWithin(i, m, !upper)) { \
+        c[w] = m; \
+        left--; \
+        open++; \
+      } \
+    } \
+  }
+#pragma unroll
+  for (int w = 0; w < WINDOW; w++) NEXT(w)
+  for (int spins = 0, turn = 0;; turn++) {
+    if (open == 0) {
+      near[id] = level;
       levels[i] = level;
       return level;
     }
-    int a = levels[index[p]], b = levels[index[min(p + 1, last)]], c = levels[index[min(p + 2, last)]], d = levels[index[min(p + 3, last)]];
-    if ((a | b | c | d) >= 0) {
-      level = max(level, 1 + max(max(a, b), max(c, d)));
-      p += 4;
-      spins = 0;
-    } else if (isGivenUp(&spins, limit, words))
-      return 0;
+#pragma unroll
+    for (int w = 0; w < WINDOW; w++) {
+      int k = PLACE_OF(c[w]) - base;
+      v[w] = -1;
+      if (c[w] >= 0) {
+        if (k >= 0) v[w] = near[k];
+        else if (turn % SKIP == 0) v[w] = levels[c[w]];
+      }
+    }
+    bool some = false;
+#pragma unroll
+    for (int w = 0; w < WINDOW; w++)
+      if (v[w] >= 0) {
+        level = max(level, v[w] + 1);
+        some = true;
+        open--;
+        NEXT(w)
+      }
+    if (some) spins = 0;
+    else if (isGivenUp(&spins, limit, words)) return 0;
   }
 }
 
 // Levels by rows, lev(i) = 1 + max lev(j), unknowns handed out in the order of substitution. A level is -1 until it is known.
-__kernel void levelsByRows(int n, int upper, int limit, __global const int *begins, __global const int *index, volatile __global int *levels,
-                           volatile __global int *words) {
+__kernel void levelsByRows(int n, int upper, int limit, __global const int *begins, __global const int *index, __global const int *lengths,
+                           volatile __global int *levels, volatile __global int *words) {
   __local int ticket;
+  volatile __local int near[GROUP];
   int id = (int)get_local_id(0), size = (int)get_local_size(0), highest = 0;
   for (;;) {
     if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
+    near[id] = -1;
     barrier(CLK_LOCAL_MEM_FENCE);
     int start = ticket, k = start + id;
-    barrier(CLK_LOCAL_MEM_FENCE);
     if (start >= n) break;
-    if (k < n) highest = max(highest, findLevel(upper ? n - 1 - k : k, limit, begins, index, levels, words));
+    if (k < n) {
+      int i = PLACE_OF(k);
+#ifdef FROM_A
+      int left = lengths[i];
+#else
+      int left = begins[i + 1] - begins[i];
+#endif
+      highest = max(highest, findLevel(i, id, start, n, upper, left, limit, begins, index, levels, near, words));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (highest > 0) atomic_max(words + HIGHEST, highest);
 }
 
-// Of the lines in an order: where each unknown is in it, and how long its line is.
-__kernel void orderLines(int n, __global const int *order, __global const int *begins, __global int *place, __global int *lengths) {
+// Where levels begin, in a sorted list of those of all unknowns; none is without.
+__kernel void findStarts(int n, int levels, __global const int *keys, __global int *starts) {
+  int k = (int)get_global_id(0);
+  if (k == n) starts[levels] = n;
+  if (k < n && (k == 0 || keys[k - 1] != keys[k])) starts[keys[k]] = k;
+}
+
+// Of the lines in an order: where each unknown is in it, and how long its line is. FROM_A: lines are those of A, with more than
+// the triangle in them, and lengths are known; else from where lines begin.
+__kernel void orderLines(int n, __global const int *order, __global const int *known, __global int *place, __global int *lengths) {
   int k = (int)get_global_id(0);
   if (k == n) lengths[k] = 0;
   if (k >= n) return;
   int i = order[k];
   place[i] = k;
-  lengths[k] = begins[i + 1] - begins[i];
+#ifdef FROM_A
+  lengths[k] = known[i];
+#else
+  lengths[k] = known[i + 1] - known[i];
+#endif
 }
 // The entries in that order; indices become places.
-__kernel void moveLines(int n, __global const int *order, __global const int *place, __global const int *begins, __global const int *index,
+__kernel void moveLines(int n, int before, __global const int *order, __global const int *place, __global const int *begins, __global const int *index,
                         __global const int *source, __global const int *toBegins, __global int *toIndex, __global int *toSource) {
   int k = (int)get_global_id(0);
   if (k >= n) return;
-  int i = order[k], q = toBegins[k];
-  for (int p = begins[i], end = begins[i + 1]; p < end; p++, q++) {
+  int i = order[k], p = begins[i];
+  for (int q = toBegins[k], end = toBegins[k + 1]; q < end; p++) {
+#ifdef FROM_A
+    int m = index[p];
+    if (!isWithin(i, m, before)) continue;
+    toIndex[q] = place[m];
+    toSource[q++] = p;
+#else
     toIndex[q] = place[index[p]];
-    toSource[q] = source[p];
+    toSource[q++] = source[p];
+#endif
   }
 }
 // The tasks of a level: so many lines each, and the first line of the level, which all before it come before. From `starts`,
@@ -309,23 +396,44 @@ __kernel void fillTasks(int levels, int size, __global const int *starts, __glob
 }
 
 // The first unknown without a diagonal entry, or with a zero.
-__kernel void checkDiagonal(int n, __global const int *at, __global const REAL *values, __global int *first) {
+__kernel void checkDiagonal(int n, __global const int *at, __global const REAL *values, __global int *words) {
   int l = (int)get_global_id(0);
   if (l >= n) return;
   int p = at[l];
-  if (p < 0 || values[p] == 0) atomic_min(first, l);
+  if (p < 0 || values[p] == 0) atomic_max(words + SINGULAR, n - l);
+}
+// How many significant bits a number has; 53 if it is not finite.
+int digitsOf(double v) {
+  ulong bits = as_ulong(v), fraction = bits & 0xffffffffffffful;
+  int field = (int)(bits >> 52) & 0x7ff;
+  if (field == 0x7ff) return 53;
+  ulong significand = field == 0 ? fraction : fraction | 0x10000000000000ul;
+  return significand == 0 ? 0 : 64 - (int)clz(significand) - (int)popcount((significand & -significand) - 1);
+}
+// `facts` has how many any of them has at the most. Nearly all find that it is enough already.
+void noteDigits(double v, volatile __global int *facts) {
+  int digits = digitsOf(v);
+  if (digits > facts[0]) atomic_max(facts, digits);
 }
 // Values from their places in A.
-__kernel void takeValues(int count, __global const int *source, __global const REAL *values, __global REAL *to) {
+__kernel void takeValues(int count, __global const int *source, __global const REAL *values, __global REAL *to, volatile __global int *facts) {
   int q = (int)get_global_id(0);
-  if (q < count) to[q] = values[source[q]];
+  if (q >= count) return;
+  REAL v = values[source[q]];
+  to[q] = v;
+  noteDigits(v, facts);
 }
 // The diagonal of line k, which is that of unknown order[k] where lines are in an order.
-__kernel void takeDiagonal(int n, __global const int *order, __global const int *at, __global const REAL *values, __global REAL *to) {
+__kernel void takeDiagonal(int n, __global const int *order, __global const int *at, __global const REAL *values, __global REAL *to,
+                           __global double *reciprocals, volatile __global int *facts) {
   int k = (int)get_global_id(0);
+  if (k >= n) return;
 #ifdef IN_ORDER
-  if (k < n) to[k] = values[at[order[k]]];
+  REAL v = values[at[order[k]]];
 #else
-  if (k < n) to[k] = values[at[k]];
+  REAL v = values[at[k]];
 #endif
+  to[k] = v;
+  reciprocals[k] = 1.0 / (double)v;
+  noteDigits(v, facts);
 }

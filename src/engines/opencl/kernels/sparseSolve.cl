@@ -11,17 +11,6 @@
 #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-// An unknown that is not known yet has all bits set: a NaN that no result is. One load brings it and whether it is there.
-#if REAL_BYTES == 8
-typedef ulong Bits;
-#define asReal as_double
-#define UNKNOWN 0xfffffffffffffffful
-#else
-typedef uint Bits;
-#define asReal as_float
-#define UNKNOWN 0xffffffffu
-#endif
-
 // Entries of a row that are waited for at once.
 #ifndef WINDOW
 #define WINDOW 4
@@ -38,69 +27,6 @@ __kernel void prepare(int n, __global Bits *known, __global int *words) {
   int k = (int)get_global_id(0);
   if (k < n) known[k] = UNKNOWN;
   if (k < 4) words[k] = 0;
-}
-
-#ifdef EXACT
-// The row exactly, from the start; away from the loop, which needs its registers.
-__attribute__((noinline)) double solveExactly(int first, int end, __global const int *indices, __global const REAL *values, volatile __global const Bits *known,
-                                              double b, double d) {
-  long acc[ACCUMULATOR];
-  for (int k = 0; k < ACCUMULATOR; k++) acc[k] = 0;
-  addNumber(acc, b);
-  for (int p = first; p < end; p++) {
-    Bits bits;
-    do bits = known[indices[p]];
-    while (bits == UNKNOWN); // seen nearby already, and on its way
-    addProduct(acc, -(double)values[p], (double)asReal(bits));
-  }
-  return exactEntry(acc, KIND, d);
-}
-#endif
-
-// A row on the way to its solution.
-typedef struct {
-#ifdef EXACT
-  Filter sum;
-  uint least; // of the entries, as Filter has it of the unknowns
-#else
-  REAL sum;
-#endif
-} Row;
-
-Row rowOf(REAL b) {
-  Row row;
-#ifdef EXACT
-  row.sum = emptyFilter();
-  row.sum.sum = b;
-  row.least = 0xffffffffu;
-#else
-  row.sum = b;
-#endif
-  return row;
-}
-// A product of zeros changes nothing: +0 taken from -0 leaves that.
-void takeProduct(Row *row, REAL a, REAL x) {
-#ifdef EXACT
-  row->least = leastOf(row->least, a);
-  row->sum.least = leastOf(row->sum.least, x);
-  addProductTerm(&row->sum, -(double)a, (double)x);
-#else
-  REAL product = a * x;
-  row->sum = row->sum - product;
-#endif
-}
-double solved(const Row *row, int first, int end, __global const int *indices, __global const REAL *values, volatile __global const Bits *known, REAL b,
-              REAL d) {
-#ifdef EXACT
-  // Zeros fill the last window: so many products at the most.
-  double bound = boundOf(row->sum, (double)(end - first + WINDOW), errorsAreExact(row->least, row->sum.least));
-  double x = certifiedEntry(row->sum.sum, row->sum.rest, bound, KIND, d);
-  return x == x ? x : solveExactly(first, end, indices, values, known, b, d);
-#elif KIND == 1
-  return row->sum;
-#else
-  return row->sum / d;
-#endif
 }
 
 Bits bitsOfResult(double x) {
@@ -123,16 +49,80 @@ Bits bitsOfResult(double x) {
 #endif
 
 #define ARGUMENTS \
-  __global const int *begins, __global const int *indices, __global const REAL *values, __global const REAL *diagonal, __global const int *order, \
-      __global const REAL *b, __global REAL *x, volatile __global Bits *known, volatile __global int *words
+  __global const int *begins, __global const int *indices, __global const REAL *values, __global const REAL *diagonal, \
+      __global const double *reciprocals, __global const int *facts, __global const int *order, __global const REAL *b, __global REAL *x, volatile __global Bits *known, volatile __global int *words
 
-#define PASSED begins, indices, values, diagonal, order, b, x, known, words
+#define PASSED begins, indices, values, diagonal, reciprocals, facts, order, b, x, known, words
+#define PIVOT(line) pivotOf(line, diagonal, reciprocals, facts)
 
+#define PUBLISH(line, i, value) \
+  Bits result = bitsOfResult(value); \
+  known[line] = result; \
+  *(__global Bits *)(x + (i)) = result;
+
+#ifdef EXACT
+// The next entries of a row that wait for their unknowns, those from `next` on in steps. Exact sums may be made in any order: an
+// entry is taken as soon as its unknown is there, and another one waits in its slot.
+typedef struct {
+  int c[WINDOW], next, step, end, left;
+  REAL a[WINDOW];
+} Slots;
+
+void fillSlot(Slots *slots, int w, __global const int *indices, __global const REAL *values) {
+  bool there = slots->next < slots->end;
+  slots->c[w] = there ? indices[slots->next] : -1;
+  slots->a[w] = there ? values[slots->next] : (REAL)0;
+  slots->next += slots->step;
+}
+Slots slotsOf(int first, int step, int end, __global const int *indices, __global const REAL *values) {
+  Slots slots;
+  slots.next = first;
+  slots.step = step;
+  slots.end = end;
+  slots.left = first < end ? (end - first + step - 1) / step : 0;
+#pragma unroll
+  for (int w = 0; w < WINDOW; w++) fillSlot(&slots, w, indices, values);
+  return slots;
+}
+// Look once. Whether there was something.
+bool takeThose(Slots *slots, Row *row, __global const int *indices, __global const REAL *values, volatile __global const Bits *known) {
+  Bits u[WINDOW];
+  int left = slots->left;
+#pragma unroll
+  for (int w = 0; w < WINDOW; w++) u[w] = slots->c[w] < 0 ? UNKNOWN : known[slots->c[w]];
+#pragma unroll
+  for (int w = 0; w < WINDOW; w++)
+    if (u[w] != UNKNOWN) {
+      takeProduct(row, slots->a[w], asReal(u[w]));
+      slots->left--;
+      fillSlot(slots, w, indices, values);
+    }
+  return slots->left != left;
+}
+
+void solveWaiting(int line, int i, int limit, ARGUMENTS) {
+  int first = begins[line], end = begins[line + 1];
+  REAL right = b[i];
+  Pivot pivot = PIVOT(line);
+  Row row = rowOf(right);
+  Slots slots = slotsOf(first, 1, end, indices, values);
+  for (int spins = 0;;) {
+    if (takeThose(&slots, &row, indices, values, known)) spins = 0;
+    else if (slots.left > 0 && isGivenUp(&spins, limit, words)) return;
+    if (slots.left == 0) {
+      PUBLISH(line, i, solved(&row, pivot, 1, first, end, indices, values, known, right))
+      return;
+    }
+  }
+}
+
+#else
 // A row that waits for its unknowns, WINDOW of them at a time: the loads of a window are under way together, and the entries of
 // the next one come meanwhile.
 void solveWaiting(int line, int i, int limit, ARGUMENTS) {
   int first = begins[line], end = begins[line + 1], p = first;
-  REAL right = b[i], d = KIND == 1 ? (REAL)1 : diagonal[line];
+  REAL right = b[i];
+  Pivot pivot = PIVOT(line);
   Row row = rowOf(right);
   int c[WINDOW], nextC[WINDOW];
   REAL a[WINDOW], nextA[WINDOW];
@@ -164,9 +154,7 @@ void solveWaiting(int line, int i, int limit, ARGUMENTS) {
       for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], asReal(u[w]));
       p += WINDOW;
       if (p >= end) {
-        Bits bits = bitsOfResult(solved(&row, first, end, indices, values, known, right, d));
-        known[line] = bits;
-        *(__global Bits *)(x + i) = bits;
+        PUBLISH(line, i, solved(&row, pivot, 0, first, end, indices, values, known, right))
         return;
       }
       TAKE
@@ -176,6 +164,7 @@ void solveWaiting(int line, int i, int limit, ARGUMENTS) {
       return;
   }
 }
+#endif
 
 // SLFR and GSF: lines are handed out in order, one to a work-item, which waits for the unknowns of its row themselves. All
 // work-items of a group go round one loop, so that none keeps another one waiting that it waits for.
@@ -192,6 +181,44 @@ __kernel void solveRows(int n, int limit, ARGUMENTS) {
   }
 }
 
+#ifdef EXACT
+// The same where rows are long: a group has one at a time, and its work-items have every size-th entry each.
+__kernel void solveLongRows(int n, int limit, ARGUMENTS, __local Row *shares) {
+  __local int ticket, missing;
+  int id = (int)get_local_id(0), size = (int)get_local_size(0);
+  for (;;) {
+    if (id == 0) {
+      ticket = words[FAILED] ? n : atomic_inc(words + TICKET);
+      missing = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int k = ticket;
+    if (k >= n) return;
+    int line = LINE(k), i = UNKNOWN_OF(line), first = begins[line], end = begins[line + 1];
+    REAL right = b[i];
+    Pivot pivot = PIVOT(line);
+    Row row = rowOf(id == 0 ? right : (REAL)0);
+    Slots slots = slotsOf(first + id, size, end, indices, values);
+    for (int spins = 0; slots.left > 0;) {
+      if (takeThose(&slots, &row, indices, values, known)) spins = 0;
+      else if (isGivenUp(&spins, limit, words)) {
+        missing = 1;
+        break;
+      }
+    }
+    for (int step = 1; step < size; step *= 2) {
+      shares[id] = row;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (id % (2 * step) == 0 && id + step < size) addFilter(&row, shares[id + step]);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (id == 0 && !missing) {
+      PUBLISH(line, i, solved(&row, pivot, 2 * size, first, end, indices, values, known, right))
+    }
+  }
+}
+#endif
+
 #ifndef BY_LEVELS
 // GSF by runs: a work-item has some rows that follow each other, and a group those of its work-items, which find each other's
 // unknowns nearby: in memory of the group, which is ten times as fast as that which all share. Windows of entries are fetched
@@ -202,7 +229,8 @@ __kernel void solveRows(int n, int limit, ARGUMENTS) {
 #endif
 void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile __local Bits *near) {
   int c[WINDOW], nextC[WINDOW], first = 0, end = 0, nextK = k, nextFirst = 0, nextP = 0, nextEnd = 0;
-  REAL a[WINDOW], nextA[WINDOW], right = 0, d = 1, nextRight = 0, nextD = 1;
+  REAL a[WINDOW], nextA[WINDOW], right = 0, nextRight = 0;
+  Pivot pivot = {1.0, 1.0, 1}, nextPivot = pivot;
   Bits u[WINDOW], nextU[WINDOW];
   bool ends = true, nextEnds = false, started = false;
   Row row = rowOf(0);
@@ -212,7 +240,7 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
     nextP = nextFirst = begins[line]; \
     nextEnd = begins[line + 1]; \
     nextRight = b[line]; \
-    nextD = KIND == 1 ? (REAL)1 : diagonal[line]; \
+    nextPivot = PIVOT(line); \
   }
 #define FETCH_WINDOW \
   _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
@@ -249,10 +277,9 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
         for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], asReal(u[w]));
         if (ends) {
           int line = LINE(k);
-          Bits bits = bitsOfResult(solved(&row, first, end, indices, values, known, right, d));
-          known[line] = bits;
-          near[k - base] = bits;
-          *(__global Bits *)(x + line) = bits;
+          // Zeros fill the last window.
+          PUBLISH(line, line, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
+          near[k - base] = result;
           if (++k == last) return;
         }
       }
@@ -260,7 +287,7 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
         first = nextFirst;
         end = nextEnd;
         right = nextRight;
-        d = nextD;
+        pivot = nextPivot;
         row = rowOf(right);
       }
       ends = nextEnds;
@@ -300,12 +327,10 @@ __kernel void solveRuns(int n, int run, int limit, ARGUMENTS, volatile __local B
 // A row whose unknowns are all there.
 void solveLine(int line, int i, ARGUMENTS) {
   int first = begins[line], end = begins[line + 1];
-  REAL right = b[i], d = KIND == 1 ? (REAL)1 : diagonal[line];
+  REAL right = b[i];
   Row row = rowOf(right);
   for (int p = first; p < end; p++) takeProduct(&row, values[p], asReal(known[indices[p]]));
-  Bits bits = bitsOfResult(solved(&row, first, end, indices, values, known, right, d));
-  known[line] = bits;
-  *(__global Bits *)(x + i) = bits;
+  PUBLISH(line, i, solved(&row, PIVOT(line), 0, first, end, indices, values, known, right))
 }
 // LEVR, one level. Where lines are in the natural order, `order` has those of the level.
 __kernel void solveLevel(int from, int to, ARGUMENTS) {
@@ -353,14 +378,15 @@ int nextTask(int done, int tasks, int limit, __global const int *list, volatile 
 __kernel void solveNarrow(int levels, __global const int *starts, ARGUMENTS) {
   int id = (int)get_local_id(0), size = (int)get_local_size(0);
   int line = starts[0] + id, to = starts[1], first = 0, end = 0, i = 0, c[WINDOW];
-  REAL right = 0, d = 1, a[WINDOW];
+  REAL right = 0, a[WINDOW];
+  Pivot pivot = {1.0, 1.0, 1};
 #define FETCH_LINE \
   if (line < to) { \
     first = begins[line]; \
     end = begins[line + 1]; \
     i = order[line]; \
     right = b[i]; \
-    d = KIND == 1 ? (REAL)1 : diagonal[line]; \
+    pivot = PIVOT(line); \
     _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
       bool there = first + w < end; \
       c[w] = there ? indices[first + w] : -1; \
@@ -374,9 +400,7 @@ __kernel void solveNarrow(int levels, __global const int *starts, ARGUMENTS) {
 #pragma unroll
       for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], c[w] < 0 ? (REAL)0 : asReal(((__global const Bits *)known)[c[w]]));
       for (int p = first + WINDOW; p < end; p++) takeProduct(&row, values[p], asReal(((__global const Bits *)known)[indices[p]]));
-      Bits bits = bitsOfResult(solved(&row, first, end, indices, values, known, right, d));
-      known[line] = bits;
-      *(__global Bits *)(x + i) = bits;
+      PUBLISH(line, i, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
       for (line += size; line < to; line += size) solveLine(line, order[line], PASSED);
     }
     if (m + 1 < levels) {

@@ -7,52 +7,54 @@
 // The diagonal block. With candidates c for its unknowns, the residuals R_k = b_k - (T c)_k, row k with all before it, are
 // summed by all work-items in twice the precision. Differences to the candidates then need ordinary precision only:
 //   x_k = RN(c_k + (R_k - sum of T_kj (x_j - c_j), j < k) / T_kk),
-// three dependent operations and a broadcast an unknown. Or all rows do this at once, with the differences they had before,
-// until nothing changes any more: a fixed point is the answer, and SETTLE rounds are tried before the chain. The first
-// candidates come from an ordinary inverse of the block, made long before it is needed, and the first pass nearly always ends
-// with every x_k proved. A pass in which the first row that is open stays open ends with that row in the superaccumulator.
-// Only what is proved leaves the block.
+// which is a chain. The candidates come from an ordinary inverse of the block, made long before it is needed: a product with it
+// takes no longer than a few steps of the chain. The first pass nearly always ends with every x_k proved. A pass in which the
+// first row that is open stays open ends with that row in the superaccumulator. Only what is proved leaves the block.
 //
-// KIND: what is made of the exact sum. SETTLE: see above.
+// LANES work-items make the chain, ROWS following rows each: between unknowns of a lane there is no broadcast. On an H200 a
+// fused operation takes 4.5 ns and a broadcast 12: 26 ns an unknown with one row, 20 with two.
+//
+// KIND: what is made of the exact sum. LANES: a power of two, 32 on NVIDIA.
 #define TICKET 0
 #define FAILED 1
 #define SINGULAR 2
+#define ROWS (BLOCK / LANES)
 
 // On NVIDIA the lanes of a block are a warp, which keeps in step by itself; elsewhere the whole group comes along.
 #ifdef NVIDIA
 #define IN_STEP asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define BY_LANES if (slot == 0)
+#define BY_LANES if (l < LANES)
 #else
 #define IN_STEP barrier(CLK_LOCAL_MEM_FENCE)
 #define BY_LANES
 #endif
 
 // The value of one lane for all.
-double broadcast(double v, int lane, __local double *slots) {
+INLINED double broadcast(double v, int lane, __local double *slot) {
 #ifdef NVIDIA
   uint low, high;
   asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(low) : "r"((uint)as_ulong(v)), "r"(lane));
   asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(high) : "r"((uint)(as_ulong(v) >> 32)), "r"(lane));
   return as_double((ulong)high << 32 | low);
 #else
-  if (get_local_id(0) == lane) slots[lane] = v;
+  if (get_local_id(0) == lane) *slot = v;
   IN_STEP;
-  return slots[lane];
+  return *slot;
 #endif
 }
 
-// The first lane for which `flag` is set, or BLOCK. `found` is BLOCK before and after.
-int firstOf(bool flag, __local int *found) {
+// The first lane for which `flag` is set, or LANES. `found` is LANES before and after.
+INLINED int firstOf(bool flag, __local int *found) {
 #ifdef NVIDIA
   uint votes;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"((uint)flag));
-  return votes == 0 ? BLOCK : 31 - (int)clz(votes & -votes);
+  return votes == 0 ? LANES : 31 - (int)clz(votes & -votes);
 #else
-  if (flag) atomic_min(found, (int)get_local_id(0) % BLOCK);
+  if (flag) atomic_min(found, (int)get_local_id(0));
   IN_STEP;
   int lane = *found;
   IN_STEP;
-  if (get_local_id(0) == 0) *found = BLOCK;
+  if (get_local_id(0) == 0) *found = LANES;
   IN_STEP;
   return lane;
 #endif
@@ -67,7 +69,6 @@ typedef struct {
   double size;       // of all that went into rest
   bool touched;      // something did
   double c, d, reciprocal;
-  double weight; // the sum of the magnitudes before the diagonal
 } Row;
 
 // Right with high probability.
@@ -91,22 +92,6 @@ void follow(Row *row, double t, double m) {
   row->rest = fma(-t, m, row->rest);
   row->size = fma(fabs(t), fabs(m), row->size);
   row->touched |= m != 0;
-}
-
-// All at once, with the differences in `moves`, in four sums. The largest difference bounds what goes into them; its upper
-// half and one more is not less.
-void followAll(Row *row, __local const double *D, __local const double *moves, int lane) {
-  double rest[4] = {0.0, 0.0, 0.0, 0.0};
-  uint largest = 0;
-#pragma unroll
-  for (int j = 0; j < BLOCK - 1; j++) {
-    double m = moves[j];
-    rest[j & 3] = j < lane ? fma(-D[lane * PITCH + j], m, rest[j & 3]) : rest[j & 3];
-    largest = max(largest, (uint)(as_ulong(m) >> 32) & 0x7fffffffu);
-    row->touched |= m != 0;
-  }
-  row->rest += (rest[0] + rest[1]) + (rest[2] + rest[3]);
-  row->size += row->weight * as_double((ulong)(largest + 1u) << 32);
 }
 
 // Distance of a number that is not zero to the one before it towards zero: no neighbour is nearer.
@@ -137,12 +122,65 @@ HOT bool isProved(Row row, Filter f, double bound, double x, double moved) {
 // A candidate must be a number: then a pass is an ordinary solve at worst.
 double finiteOr0(double v) { return v - v == 0 ? v : 0.0; }
 
-// Column l of the inverse of the block, for work-item l < BLOCK: candidates need no more than ordinary arithmetic.
-APART void invert(__local const double *D, __local const double *reciprocals, __local double *inverse, int l) {
-  for (int i = 0; i < BLOCK; i++) {
-    double sum = i == l ? 1.0 : 0.0;
-    for (int j = l; j < i; j++) sum = fma(-D[i * PITCH + j], inverse[j * PITCH + l], sum);
-    inverse[i * PITCH + l] = i < l ? 0.0 : sum * reciprocals[i];
+// The inverse of the block: candidates need no more than ordinary arithmetic. Diagonal blocks twice as large each time,
+//   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1 C^-1):
+// B A^-1 by entries, and the product with -C^-1 by columns, from below, in its place.
+INLINED void invert(__local const double *D, __local double *inverse) {
+  int l = get_local_id(0);
+  for (int i = l; i < BLOCK; i += GROUP) inverse[AT(i, i)] = 1.0 / D[AT(i, i)];
+  for (int s = 1; s < BLOCK; s *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int e = l; e < BLOCK / 2 * s; e += GROUP) {
+      int corner = e / (s * s) * 2 * s, i = corner + s + e / s % s, j = corner + e % s;
+      double sum = 0.0;
+      for (int k = j; k < corner + s; k++) sum = fma(D[AT(i, k)], inverse[AT(k, j)], sum);
+      inverse[AT(i, j)] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int e = l; e < BLOCK / 2; e += GROUP) {
+      int corner = e / s * 2 * s, j = corner + e % s;
+      for (int i = corner + 2 * s - 1; i >= corner + s; i--) {
+        double sum = 0.0;
+        for (int k = corner + s; k <= i; k++) sum = fma(-inverse[AT(i, k)], inverse[AT(k, j)], sum);
+        inverse[AT(i, j)] = sum;
+      }
+    }
+  }
+}
+
+// The unknowns of the block from number `done` on, one after another: `moves` of a lane are x - c of its rows if all before
+// them are through, so those of lane k count after k steps.
+INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane, int from, int to) {
+  double own[ROWS][ROWS];
+#pragma unroll
+  for (int a = 0; a < ROWS; a++)
+#pragma unroll
+    for (int b = 0; b < a; b++) own[a][b] = D[AT(lane * ROWS + a, lane * ROWS + b)];
+#ifdef NVIDIA
+#pragma unroll 8
+#endif
+  for (int k = from / ROWS; k * ROWS < to; k++) {
+    double t[ROWS][ROWS], moves[ROWS];
+#pragma unroll
+    for (int a = 0; a < ROWS; a++)
+#pragma unroll
+      for (int b = 0; b < ROWS; b++) t[a][b] = k < lane ? D[AT(lane * ROWS + a, k * ROWS + b)] : 0.0;
+#pragma unroll
+    for (int a = 0; a < ROWS; a++) {
+      Row r = row[a];
+#pragma unroll
+      for (int b = 0; b < a; b++) follow(&r, own[a][b], moves[b]);
+      moves[a] = unknownOf(r) - r.c;
+      // What the rows of the lane itself do to each other remains.
+      if (k == lane) row[a] = r;
+    }
+#pragma unroll
+    for (int b = 0; b < ROWS; b++) {
+      double m = broadcast(moves[b], k, slots + k * ROWS + b);
+#pragma unroll
+      for (int a = 0; a < ROWS; a++)
+        if (k < lane) follow(&row[a], t[a][b], m);
+    }
   }
 }
 
@@ -150,109 +188,106 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     __global REAL *x, volatile __global ulong *published, volatile __global int *state, int from, int to,
     int start, int step, int unit, int spins) {
   LOCALS;
-  __local double inverse[BLOCK * PITCH];
+  __local double inverse[TRIANGLE];
   __local int ticket, found, proved;
   if (l == 0) {
     ticket = atomic_inc(state + TICKET);
     failed = state[FAILED] != 0 || state[SINGULAR] != 0;
+    found = LANES;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (failed) return;
   int begin = from + ticket * BLOCK, rows = min(BLOCK, to - begin);
   loadDiagonal(D, A, begin, rows, unit);
-  if (l == 0) found = BLOCK;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (slot == 0) slots[lane] = 1.0 / D[lane * PITCH + lane];
+  invert(D, inverse);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (slot == 0) invert(D, slots, inverse, lane);
 
-  bool mine = slot == 0 && lane < rows;
-  Row row;
-  row.d = D[lane * PITCH + lane];
-  row.reciprocal = slots[lane];
-  row.weight = 0.0;
-  for (int j = 0; j < lane; j++) row.weight += fabs(D[lane * PITCH + j]);
+  int lane = l % LANES;
+  Row unknown[ROWS];
+  Filter before[ROWS];
+  double right[ROWS];
+#pragma unroll
+  for (int a = 0; a < ROWS; a++) {
+    int i = lane * ROWS + a;
+    unknown[a].d = D[AT(i, i)];
+    unknown[a].reciprocal = inverse[AT(i, i)];
+    right[a] = i < rows ? b[ELEMENT(begin + i)] : 0.0;
+  }
   Filter f = emptyFilter();
-  addTerm(&f, mine ? (double)b[ELEMENT(begin + lane)] : 0.0);
-  subtractBefore(&f, part, A, way, begin, rows, lane, slot);
-  keep(part, l, f);
+  if (begin > 0) subtractBefore(&f, part, known, A, way, begin, rows);
+  keepShare(part, f);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (failed) {
     if (l == 0) state[FAILED] = 1;
     return;
   }
-
-  Filter before;
-  if (slot == 0) {
-    before = merged(part, lane);
-    c[lane] = before.sum + before.rest;
+  BY_LANES {
+#pragma unroll
+    for (int a = 0; a < ROWS; a++) {
+      int i = lane * ROWS + a;
+      before[a] = merged(part, i);
+      addTerm(&before[a], right[a]);
+      if (l < LANES) c[i] = before[a].sum + before[a].rest;
+    }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   double candidate = 0.0;
-#pragma unroll
-  for (int k = 0; k < WIDTH; k++) {
-    int j = slot * WIDTH + k;
-    if (j <= lane) candidate = fma(inverse[lane * PITCH + j], c[j], candidate);
-  }
-  sums[l] = candidate;
+  for (int j = slot; j <= row; j += SLOTS) candidate = fma(inverse[AT(row, j)], c[j], candidate);
+  sums[slot * BLOCK + row] = candidate;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (slot == 0) {
+  if (l < BLOCK) {
+    candidate = 0.0;
 #pragma unroll
-    for (int s = 1; s < SLOTS; s++) candidate += sums[s * BLOCK + lane];
-    c[lane] = finiteOr0(toReal(candidate));
+    for (int s = 0; s < SLOTS; s++) candidate += sums[s * BLOCK + l];
+    c[l] = finiteOr0(toReal(candidate));
   }
 
   int done = 0; // so many unknowns of the block are proved
   for (int pass = 0; done < rows; pass++) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    f = blockShare(D, c, lane, slot, KIND == SINGLE);
-    keep(part, l, f);
+    keepShare(part, blockShare(D, c, row, slot, KIND == SINGLE));
     barrier(CLK_LOCAL_MEM_FENCE);
     BY_LANES {
-      row.c = c[lane];
-      if (slot == 0) {
-        f = before;
-        addFilter(&f, merged(part, lane));
+      Filter sum[ROWS];
+      double bound[ROWS];
+#pragma unroll
+      for (int a = 0; a < ROWS; a++) {
+        int i = lane * ROWS + a;
+        sum[a] = before[a];
+        addFilter(&sum[a], merged(part, i));
+        bound[a] = boundOf(sum[a], ADDITIONS(begin), true);
+        setResidual(&unknown[a], sum[a]);
+        unknown[a].c = c[i];
+        // Those that are proved do not move.
+        if (i < done) unknown[a].high = unknown[a].rest = unknown[a].c = unknown[a].reciprocal = 0.0;
       }
-      setResidual(&row, f);
-      Row base = row;
-      bool still = lane < done || lane >= rows;
-      double moved = still ? 0.0 : unknownOf(row) - row.c;
-      bool open = true;
-      for (int round = 0; round < SETTLE && open; round++) {
-        if (slot == 0) slots[lane] = moved;
-        IN_STEP;
-        row = base;
-        followAll(&row, D, slots, lane);
-        double now = still ? 0.0 : unknownOf(row) - row.c;
-        open = firstOf(mine && now != moved, &found) < BLOCK;
-        moved = now;
+      chain(unknown, D, slots, lane, done, rows);
+      int count = rows;
+      double value[ROWS];
+#pragma unroll
+      for (int a = 0; a < ROWS; a++) {
+        int i = lane * ROWS + a;
+        double v = value[a] = unknownOf(unknown[a]);
+        bool sure = i < done || i >= rows || isProved(unknown[a], sum[a], bound[a], v, v - unknown[a].c);
+        count = min(count, firstOf(l < LANES && !sure, &found) * ROWS + a);
       }
-      if (open) {
-        row = base;
-#ifdef NVIDIA
-#pragma unroll 8
-#endif
-        for (int j = done; j < rows; j++) {
-          double m = broadcast(unknownOf(row) - row.c, j, slots), t = D[lane * PITCH + j];
-          if (j < lane) follow(&row, t, m);
+#pragma unroll
+      for (int a = 0; a < ROWS; a++) {
+        int i = lane * ROWS + a;
+        double v = value[a] + 0.0; // an exact zero has no sign
+        if (l < LANES && i >= done && i < count) {
+          published[begin + i] = bitsOf(v);
+          put(x + ELEMENT(begin + i), v);
         }
+        if (l < LANES && i >= done) c[i] = finiteOr0(v);
       }
-      double v = lane < done ? row.c : unknownOf(row);
-      bool sure = lane < done || isProved(row, f, boundOf(f, ADDITIONS(begin), true), v, v - row.c);
-      int count = firstOf(mine && !sure, &found);
-      if (mine && lane >= done && lane < count) {
-        published[begin + lane] = bitsOf(v + 0.0); // an exact zero has no sign
-        put(x + ELEMENT(begin + lane), v + 0.0);
-      }
-      if (slot == 0 && lane >= done) c[lane] = finiteOr0(v);
-      if (l == 0) proved = min(count, rows);
+      if (l == 0) proved = count;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = proved;
     if (now == done && pass > 0) {
-      double right = b[ELEMENT(begin + done)], d = D[done * PITCH + done];
-      double exact = exactRow(acc, A, way, D + done * PITCH, c, done, begin + done, begin, right, KIND, d);
+      double exact = exactRow(acc, A, way, D + AT(done, 0), c, done, begin + done, begin, b[ELEMENT(begin + done)], KIND, D[AT(done, done)]);
       if (l == 0) {
         published[begin + done] = bitsOf(exact);
         put(x + ELEMENT(begin + done), exact);

@@ -7,22 +7,21 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsvResidual(__
   loadDiagonal(D, A, begin, rows, unit);
   if (l < BLOCK) c[l] = l < rows ? as_double(published[begin + l]) : 0.0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  Filter f = blockShare(D, c, lane, slot, 1);
-  bool mine = slot == 0 && lane < rows;
-  addTerm(&f, mine ? (double)b[ELEMENT(begin + lane)] : 0.0);
-  subtractBefore(&f, part, A, way, begin, rows, lane, slot);
-  keep(part, l, f);
+  Filter f = blockShare(D, c, row, slot, 1);
+  subtractBefore(&f, part, known, A, way, begin, rows);
+  keepShare(part, f);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (slot == 0) {
-    f = merged(part, lane);
+  if (l < rows) {
+    f = merged(part, l);
+    addTerm(&f, b[ELEMENT(begin + l)]);
     double v = certified(f.sum, f.rest, boundOf(f, ADDITIONS(begin), true));
-    slots[lane] = v;
-    if (mine && v == v) put(r + ELEMENT(begin + lane), v);
+    slots[l] = v;
+    if (v == v) put(r + ELEMENT(begin + l), v);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int i = 0; i < rows; i++)
     if (slots[i] != slots[i]) {
-      double exact = exactRow(acc, A, way, D + i * PITCH, c, i + 1, begin + i, begin, b[ELEMENT(begin + i)], ROUND, 1.0);
+      double exact = exactRow(acc, A, way, D + AT(i, 0), c, i + 1, begin + i, begin, b[ELEMENT(begin + i)], ROUND, 1.0);
       if (l == 0) put(r + ELEMENT(begin + i), exact);
       barrier(CLK_LOCAL_MEM_FENCE);
     }

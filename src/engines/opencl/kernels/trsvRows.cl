@@ -2,9 +2,10 @@
 // and its residual have in common. Unknowns are numbered in the order of substitution, so that every triangle is a lower one
 // with steps of either sign.
 //
-// BLOCK: rows of a block (32 on NVIDIA). SLOTS: work-items a row. BY_ROWS: rows of T are contiguous, else columns are.
-// DEPTH: blocks of columns whose entries are asked for together.
+// BLOCK: rows of a block. SLOTS: work-items a row. BY_ROWS: rows of T are contiguous, else columns are. DEPTH: turns whose entries
+// are asked for together, by rows. All are powers of two.
 #define APART __attribute__((noinline))
+// What has barriers in it must be inlined: PoCL splits a kernel at them.
 #define INLINED __attribute__((always_inline))
 // In a loop that counts arguments must stay in registers; PoCL, which puts everything between two barriers into a loop over
 // the work-items, would compile them for many seconds.
@@ -14,8 +15,19 @@
 #define HOT APART
 #endif
 #define GROUP (BLOCK * SLOTS)
-#define WIDTH (BLOCK / SLOTS) // of the share of a work-item in BLOCK columns (or rows)
-#define PITCH (BLOCK + 1)     // against conflicts of banks
+#define WIDTH (BLOCK / SLOTS) // columns of a work-item in BLOCK of them: every SLOTS-th
+// A lower triangle in local memory, row after row. Numbers i (i + 1) / 2 of 2^k following i are all different modulo 2^k, also
+// of every other i: work-items that read a column do not meet in a bank.
+#define AT(i, j) ((i) * ((i) + 1) / 2 + (j))
+#define TRIANGLE AT(BLOCK, 0)
+// The row and the slot of a work-item, such that neighbours read what lies side by side.
+#if BY_ROWS
+#define ROW_OF(l) ((l) / SLOTS)
+#define SLOT_OF(l) ((l) % SLOTS)
+#else
+#define ROW_OF(l) ((l) % BLOCK)
+#define SLOT_OF(l) ((l) / BLOCK)
+#endif
 #define OPEN 0xfffffffffffffffful
 
 // The triangle: entry (i, j) is at place.x + i place.y + j place.z.
@@ -44,28 +56,17 @@ void pauseFor(int distance) {
 #endif
 }
 
-// A place that exists, instead of j: loads without a branch around each can be on their way together.
-int within(int j, int end) { return max(min(j, end - 1), 0); }
-
-// `count` unknowns from j on, as far as they are before `end`; they are asked for together, so that they cost one latency.
-INLINED bool askFor(Waiting way, ulong *bits, int j, int count, int end) {
-  ulong largest = 0;
-#pragma unroll
-  for (int c = 0; c < count; c++) {
-    ulong v = way.published[within(j + c, end)];
-    bits[c] = j + c < end ? v : 0;
-    largest = max(largest, bits[c]);
-  }
-  return largest == OPEN;
-}
-INLINED void await(Waiting way, ulong *bits, int j, int count, int end, int distance) {
-  for (int spin = 0; askFor(way, bits, j, count, end); spin++) {
+// Unknown j, where `bits` is what was there before; a number before the first is 0.
+INLINED ulong await(Waiting way, ulong bits, int j, int distance) {
+  for (int spin = 0; bits == OPEN; spin++) {
     if (spin >= way.spins || *way.failed) {
       *way.failed = 1;
-      return;
+      break;
     }
     pauseFor(distance);
+    bits = way.published[j];
   }
+  return bits;
 }
 
 // A filter in local memory, without `least`: where an error term of a product may have been rounded, its size takes the
@@ -88,111 +89,116 @@ void subtractProduct(Filter *f, double t, double x) {
   f->least = leastOf(f->least, t);
 }
 
-// A work-item's share of row i in BLOCK columns: WIDTH entries side by side.
-INLINED void loadShare(double *t, Triangle A, int i, int j, int end) {
+// BLOCK columns, of which some of the first may be before column 0: those of a work-item in its row, and the unknown of work-item l.
+INLINED void loadBlock(double *t, ulong *bits, Triangle A, Waiting way, int i, int slot, int first) {
 #pragma unroll
   for (int c = 0; c < WIDTH; c++) {
-    double v = entryOf(A, i, within(j + c, end));
-    t[c] = j + c < end ? v : 0.0;
+    int j = first + slot + c * SLOTS;
+    double v = entryOf(A, i, max(j, 0));
+    t[c] = j < 0 ? 0.0 : v;
   }
+  int j = first + (int)get_local_id(0);
+  *bits = j >= 0 && get_local_id(0) < BLOCK ? way.published[j] : 0;
 }
-INLINED void subtractShare(Filter *f, Waiting way, const double *t, int j, int end) {
-  ulong bits[WIDTH];
-  await(way, bits, j, WIDTH, end, 0);
+// A work-item an unknown waits for it, all others for them: that is easy on the memory.
+INLINED void subtractBlock(Filter *f, __local double *known, const double *t, ulong bits, Waiting way, int slot, int first, int distance) {
+  int l = get_local_id(0);
+  if (l < BLOCK) known[l] = as_double(await(way, bits, first + l, distance));
+  barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
   for (int c = 0; c < WIDTH; c++) {
-    subtractProduct(f, t[c], as_double(bits[c]));
-    f->least = leastOf(f->least, as_double(bits[c]));
+    double x = known[slot + c * SLOTS];
+    subtractProduct(f, t[c], x);
+    f->least = leastOf(f->least, x);
   }
 }
 
-// Far from the diagonal block, DEPTH blocks of columns at a time, the next of them on their way: memory is what counts there.
 #if BY_ROWS
-// Entries of WIDTH rows in one column of BLOCK. `rows` of the block exist.
+// Far from the diagonal block, a work-item has one of COLUMNS columns and TALL rows: DEPTH such turns at a time, and the next of
+// them on their way. Memory is what counts there.
+#define COLUMNS (GROUP < 32 ? GROUP : 32)
+#define TALL (COLUMNS / SLOTS)
 INLINED void loadColumns(double *t, ulong *bits, Triangle A, Waiting way, int i, int rows, int first, int j, int end) {
 #pragma unroll
   for (int d = 0; d < DEPTH; d++) {
-    int k = j + d * BLOCK;
+    int k = j + d * COLUMNS, at = max(min(k, end - 1), 0);
 #pragma unroll
-    for (int c = 0; c < WIDTH; c++) {
-      double v = entryOf(A, i + min(first + c, rows - 1), within(k, end));
-      t[d * WIDTH + c] = k < end ? v : 0.0;
+    for (int c = 0; c < TALL; c++) {
+      double v = entryOf(A, i + min(first + c, rows - 1), at);
+      t[d * TALL + c] = k < end ? v : 0.0;
     }
-    askFor(way, bits + d, k, 1, end);
+    ulong x = way.published[at];
+    bits[d] = k < end ? x : 0;
   }
 }
-HOT void subtractColumns(Filters part, Triangle A, Waiting way, int i, int rows, int slot, int lane, int end) {
-  Filter f[WIDTH];
-  double t[DEPTH * WIDTH], next[DEPTH * WIDTH];
+// Row and slot get theirs: `part` takes a row of each work-item at a time.
+INLINED void subtractColumns(Filter *mine, Filters part, Triangle A, Waiting way, int i, int rows, int end) {
+  int l = get_local_id(0), column = l % COLUMNS, first = l / COLUMNS * TALL;
+  Filter f[TALL];
+  double t[DEPTH * TALL], next[DEPTH * TALL];
   ulong bits[DEPTH], coming[DEPTH];
   uint least = 0xffffffffu;
 #pragma unroll
-  for (int c = 0; c < WIDTH; c++) f[c] = emptyFilter();
-  loadColumns(next, coming, A, way, i, rows, slot * WIDTH, lane, end);
-  for (int j = lane; j < end; j += DEPTH * BLOCK) {
+  for (int c = 0; c < TALL; c++) f[c] = emptyFilter();
+  loadColumns(next, coming, A, way, i, rows, first, column, end);
+  for (int j = column; j < end; j += DEPTH * COLUMNS) {
 #pragma unroll
-    for (int k = 0; k < DEPTH * WIDTH; k++) t[k] = next[k];
+    for (int k = 0; k < DEPTH * TALL; k++) t[k] = next[k];
 #pragma unroll
     for (int d = 0; d < DEPTH; d++) bits[d] = coming[d];
-    loadColumns(next, coming, A, way, i, rows, slot * WIDTH, j + DEPTH * BLOCK, end);
+    loadColumns(next, coming, A, way, i, rows, first, j + DEPTH * COLUMNS, end);
 #pragma unroll
     for (int d = 0; d < DEPTH; d++) {
-      if (bits[d] == OPEN) await(way, bits + d, j + d * BLOCK, 1, end, i - j);
-      double x = as_double(bits[d]);
+      int k = j + d * COLUMNS;
+      double x = as_double(await(way, bits[d], k, i - k));
       least = leastOf(least, x);
 #pragma unroll
-      for (int c = 0; c < WIDTH; c++) subtractProduct(&f[c], t[d * WIDTH + c], x);
+      for (int c = 0; c < TALL; c++) subtractProduct(&f[c], t[d * TALL + c], x);
     }
   }
+  int row = ROW_OF(l), from = row / TALL * COLUMNS + SLOT_OF(l) * TALL;
+#ifdef NVIDIA
 #pragma unroll
-  for (int c = 0; c < WIDTH; c++) {
-    f[c].least = min(f[c].least, least);
-    keep(part, (slot * WIDTH + c) * PITCH + lane, f[c]);
-  }
-}
-#define PARTS (BLOCK * PITCH)
-#else
-INLINED void loadShares(double *t, ulong *bits, Triangle A, Waiting way, int i, int j, int end) {
-#pragma unroll
-  for (int d = 0; d < DEPTH; d++) {
-    loadShare(t + d * WIDTH, A, i, j + d * BLOCK, end);
-    askFor(way, bits + d * WIDTH, j + d * BLOCK, WIDTH, end);
-  }
-}
-HOT void subtractShares(Filter *f, Triangle A, Waiting way, int i, int slot, int end) {
-  double t[DEPTH * WIDTH], next[DEPTH * WIDTH];
-  ulong bits[DEPTH * WIDTH], coming[DEPTH * WIDTH];
-  loadShares(next, coming, A, way, i, slot * WIDTH, end);
-  for (int j = slot * WIDTH; j < end; j += DEPTH * BLOCK) {
-#pragma unroll
-    for (int k = 0; k < DEPTH * WIDTH; k++) {
-      t[k] = next[k];
-      bits[k] = coming[k];
-    }
-    loadShares(next, coming, A, way, i, j + DEPTH * BLOCK, end);
-#pragma unroll
-    for (int d = 0; d < DEPTH; d++) {
-      int first = j + d * BLOCK;
-      ulong largest = 0;
-#pragma unroll
-      for (int c = 0; c < WIDTH; c++) largest = max(largest, bits[d * WIDTH + c]);
-      if (largest == OPEN) await(way, bits + d * WIDTH, first, WIDTH, end, end - first);
-#pragma unroll
-      for (int c = 0; c < WIDTH; c++) {
-        double x = as_double(bits[d * WIDTH + c]);
-        subtractProduct(f, t[d * WIDTH + c], x);
-        f->least = leastOf(f->least, x);
-      }
-    }
-  }
-}
-#define PARTS GROUP
 #endif
+  for (int c = 0; c < TALL; c++) {
+    f[c].least = min(f[c].least, least);
+    keep(part, l, f[c]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (row % TALL == c)
+      for (int k = 0; k < TALL; k++) addFilter(mine, kept(part, from + k));
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+#endif
+
+// Everything before the block, in shares of (row, slot). `known` is room for unknowns of two blocks.
+INLINED void subtractBefore(Filter *f, Filters part, __local double *known, Triangle A, Waiting way, int begin, int rows) {
+  int l = get_local_id(0), slot = SLOT_OF(l), i = begin + min(ROW_OF(l), rows - 1);
+  ulong bits;
+  double t[WIDTH];
+#if BY_ROWS
+  int near = begin - BLOCK;
+  if (near > 0) subtractColumns(f, part, A, way, begin, rows, near);
+  loadBlock(t, &bits, A, way, i, slot, near);
+  subtractBlock(f, known, t, bits, way, slot, near, 0);
+#else
+  ulong coming;
+  double next[WIDTH];
+  int blocks = (begin + BLOCK - 1) / BLOCK, first = begin - blocks * BLOCK;
+  loadBlock(next, &coming, A, way, i, slot, first);
+  for (int k = 0; k < blocks; k++, first += BLOCK) {
+#pragma unroll
+    for (int c = 0; c < WIDTH; c++) t[c] = next[c];
+    bits = coming;
+    if (k + 1 < blocks) loadBlock(next, &coming, A, way, i, slot, first + BLOCK);
+    subtractBlock(f, known + k % 2 * BLOCK, t, bits, way, slot, first, begin - first - BLOCK);
+  }
+#endif
+}
 
 // The share of a work-item in the terms of row i, those with unknowns before the block and those with the first `count` of it.
 APART void depositShare(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count,
-                                            int i, int before) {
-  int l = get_local_id(0);
+                        int i, int before, int l) {
   for (int j = l; j < before + count; j += GROUP)
     addProduct(acc, j < before ? -entryOf(A, i, j) : -row[j - before], j < before ? as_double(way.published[j]) : own[j - before]);
 }
@@ -202,74 +208,56 @@ APART double entryOfSum(__local long *acc, double b, int kind, double d) {
 }
 
 // The entry that is made of b - these terms, for work-item 0. All work-items of a group.
-double exactRow(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count, int i,
+INLINED double exactRow(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count, int i,
                 int before, double b, int kind, double d) {
   int l = get_local_id(0);
   for (int k = l; k < ACCUMULATOR; k += GROUP) acc[k] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  depositShare(acc, A, way, row, own, count, i, before);
+  depositShare(acc, A, way, row, own, count, i, before, l);
   barrier(CLK_LOCAL_MEM_FENCE);
   return l == 0 ? entryOfSum(acc, b, kind, d) : 0.0;
 }
 
-// The diagonal block in local memory, ones on the diagonal where T has them, and zeros where there is nothing.
+// The diagonal block in local memory, ones on the diagonal where T has them or has no rows.
 void loadDiagonal(__local double *D, Triangle A, int begin, int rows, int unit) {
   for (int e = get_local_id(0); e < BLOCK * BLOCK; e += GROUP) {
     int i = BY_ROWS ? e / BLOCK : e % BLOCK, j = BY_ROWS ? e % BLOCK : e / BLOCK;
-    double t = i == j ? 1.0 : 0.0;
-    if (i < rows && (unit ? j < i : j <= i)) t = entryOf(A, begin + i, begin + j);
-    D[i * PITCH + j] = t;
+    if (j > i) continue;
+    bool there = i < rows && (unit ? j < i : true);
+    D[AT(i, j)] = there ? entryOf(A, begin + i, begin + j) : i == j ? 1.0 : 0.0;
   }
 }
 
-// Row `lane` of the block times the candidates, the share of one of SLOTS work-items; with the diagonal if that is asked for.
-Filter blockShare(__local const double *D, __local const double *c, int lane, int slot, int diagonal) {
+// A row of the block times `c`, the share of a slot; with the diagonal if that is asked for.
+Filter blockShare(__local const double *D, __local const double *c, int row, int slot, int diagonal) {
   Filter f = emptyFilter();
-#pragma unroll
-  for (int k = 0; k < WIDTH; k++) {
-    int j = slot * WIDTH + k;
-    if (j < lane + diagonal) {
-      subtractProduct(&f, D[lane * PITCH + j], c[j]);
-      f.least = leastOf(f.least, c[j]);
-    }
+  for (int j = slot; j < row + diagonal; j += SLOTS) {
+    subtractProduct(&f, D[AT(row, j)], c[j]);
+    f.least = leastOf(f.least, c[j]);
   }
   return f;
 }
 
-// What the work-items of a row have.
-Filter merged(Filters part, int lane) {
-  Filter f = kept(part, lane);
+// Shares of (row, slot), and what those of a row make.
+void keepShare(Filters part, Filter f) {
+  int l = get_local_id(0);
+  keep(part, SLOT_OF(l) * BLOCK + ROW_OF(l), f);
+}
+Filter merged(Filters part, int row) {
+  Filter f = kept(part, row);
 #pragma unroll
-  for (int s = 1; s < SLOTS; s++) addFilter(&f, kept(part, s * BLOCK + lane));
+  for (int s = 1; s < SLOTS; s++) addFilter(&f, kept(part, s * BLOCK + row));
   return f;
 }
 
-// Everything before the block, in shares of (lane, slot). The entries that come last are asked for first.
-INLINED void subtractBefore(Filter *f, Filters part, Triangle A, Waiting way, int begin, int rows, int lane, int slot) {
-  int row = begin + min(lane, rows - 1), near = max(begin - BLOCK, 0);
-  double t[WIDTH];
-  loadShare(t, A, row, near + slot * WIDTH, begin);
-#if BY_ROWS
-  subtractColumns(part, A, way, begin, rows, slot, lane, near);
-  barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-  for (int c = 0; c < WIDTH; c++) addFilter(f, kept(part, lane * PITCH + slot * WIDTH + c));
-  barrier(CLK_LOCAL_MEM_FENCE);
-#else
-  subtractShares(f, A, way, row, slot, near);
-#endif
-  subtractShare(f, way, t, near + slot * WIDTH, begin);
-}
-
-#define LOCALS                                                                        \
-  __local double D[BLOCK * PITCH], c[BLOCK], slots[BLOCK], sums[PARTS], rests[PARTS], sizes[PARTS]; \
-  __local long acc[ACCUMULATOR];                                                      \
-  volatile __local int failed;                                                          \
-  Filters part = {sums, rests, sizes};                                                \
-  Triangle A = {T, place};                                                            \
-  Waiting way = {published, spins, &failed};                                          \
-  int l = get_local_id(0), lane = l % BLOCK, slot = l / BLOCK
+#define LOCALS                                                                       \
+  __local double D[TRIANGLE], c[BLOCK], slots[BLOCK], known[2 * BLOCK], sums[GROUP], rests[GROUP], sizes[GROUP]; \
+  __local long acc[ACCUMULATOR];                                                     \
+  volatile __local int failed;                                                       \
+  Filters part = {sums, rests, sizes};                                               \
+  Triangle A = {T, place};                                                           \
+  Waiting way = {published, spins, &failed};                                         \
+  int l = get_local_id(0), row = ROW_OF(l), slot = SLOT_OF(l)
 
 // Additions that a filter of a row has seen at most: its products, b, and those of merging.
-#define ADDITIONS(begin) ((begin) + 4.0 * BLOCK + 16.0)
-
+#define ADDITIONS(begin) ((begin) + 8.0 * BLOCK + 16.0)
