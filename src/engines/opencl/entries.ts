@@ -51,38 +51,79 @@ const FIRST = (-2176 - LOWEST_EXPONENT) / 32; // the place of the device's first
 const BATCH = 4096; // entries whose digits are read together
 const LAUNCH = 65536; // entries in a launch, lest it be a long one
 
-/** Finish the entries on the list, exactly. */
+// An alpha that the terms take in; the device's accumulators have no room for a third factor.
+const isInTerms = (alpha: number): boolean => Math.abs(alpha) === 1 || !Number.isFinite(alpha);
+
+const STAGE = "fpe4";
+
+/**
+ * Finish the entries on the list, exactly. Where the device can, it is told so without a look at the list: there is mostly
+ * nothing on it, and to ask takes longer than a launch for nothing.
+ */
 export function* settle(scope: Scope, product: Product): Work<void> {
+  const { alpha, C } = product;
+  if (isLooping(scope.device) && isInTerms(alpha) && C.rows * C.cols <= LAUNCH) {
+    finishEntries(scope.device, product, 0, C.rows * C.cols, STAGE);
+    return;
+  }
   const open = yield* listed(scope.device, product.list);
-  if (open > 0) yield* exactly(scope, product, open, "fpe4");
+  if (open > 0) yield* exactly(scope, product, open, STAGE);
+}
+
+function kernelOn(device: Device, name: string, single: boolean, stage: ExactStage): Kernel {
+  const REAL = realOf(single);
+  const components = Number(/\d/.exec(stage)?.[0] ?? 0);
+  const more = { ...(stage.endsWith("ee") ? { EARLY: 1 } : {}), ...(isLooping(device) ? { LOOPING: 1 } : {}) };
+  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...more };
+  return device.kernel(name, [certificate, superaccumulator, expansion, entries], defines);
+}
+
+// Whether a work-group takes one entry after another; then so many groups for each of the device's units.
+const isLooping = (device: Device): boolean => device.type === "gpu";
+const GROUPS = 8;
+
+function finishEntries(
+  device: Device,
+  { alpha, A, B, beta, C, single, list }: Product,
+  from: number,
+  most: number,
+  stage: ExactStage,
+): void {
+  device.launch(
+    kernelOn(device, "finishEntries", single, stage),
+    [isLooping(device) ? Math.min(most, GROUPS * device.units) : most],
+    [EXACT],
+    [list, from, most, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta)],
+  );
 }
 
 /** So many entries of the list, by one of the papers' stages. */
-export function* exactly(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, open: number, stage: ExactStage): Work<void> {
+export function* exactly(scope: Scope, product: Product, open: number, stage: ExactStage): Work<void> {
   const { device } = scope;
-  const REAL = realOf(single);
-  const components = Number(/\d/.exec(stage)?.[0] ?? 0);
-  const early = stage.endsWith("ee") ? { EARLY: 1 } : {};
-  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...early };
-  const kernel = (name: string): Kernel => device.kernel(name, [certificate, superaccumulator, expansion, entries], defines);
-  const here = Math.abs(alpha) !== 1 && Number.isFinite(alpha); // the device's accumulators have no room for a third factor
-  const most = here ? BATCH : LAUNCH;
-  const records = new Float64Array(here ? Math.min(open, most) * RECORD : 0);
+  if (isInTerms(product.alpha))
+    for (let from = 0; from < open; from += LAUNCH) finishEntries(device, product, from, Math.min(LAUNCH, open - from), stage);
+  else yield* finishHere(scope, product, open, stage);
+  yield device.finish();
+}
+
+// The sums by the device, the rest by the host.
+function* finishHere(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, open: number, stage: ExactStage): Work<void> {
+  const { device } = scope;
+  const records = new Float64Array(Math.min(open, BATCH) * RECORD);
   const sums = scope.scratch(records.byteLength);
-  for (let from = 0; from < open; from += most) {
-    const n = Math.min(most, open - from);
+  for (let from = 0; from < open; from += BATCH) {
+    const n = Math.min(BATCH, open - from);
     device.launch(
-      kernel("exactEntries"),
+      kernelOn(device, "sumEntries", single, stage),
       [n],
       [EXACT],
-      [list, from, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta), sums],
+      [list, from, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(beta), sums],
     );
-    if (!here) continue;
     yield device.read(sums, records);
     const values = scope.copy(Float64Array.from({ length: n }, (_, k) => finished(records.subarray(k * RECORD), alpha, beta, single)));
-    device.launch(kernel("putListed"), [Math.ceil(n / EXACT)], [EXACT], [list, from, n, values, ...placed(C), C.cols]);
+    const put = kernelOn(device, "putListed", single, stage);
+    device.launch(put, [Math.ceil(n / EXACT)], [EXACT], [list, from, n, values, ...placed(C), C.cols]);
   }
-  yield device.finish();
 }
 
 const sum = new Superaccumulator();

@@ -31,20 +31,11 @@ void addTermOf(double *a, __local long *acc, double alpha, double x, double y) {
   else accumulate(a, acc, x, alpha == -1 ? -y : y);
 }
 
-// Entries of the list from `from` on, a work-group each, through expansions into STRIDE accumulators and then into one. An alpha
-// of 1, -1 or one that is not finite is in the terms already, and the entry is finished here. For others the host does it: it
-// gets the digits, the counters, and the old entry, RECORD numbers in all.
-#define RECORD (ACCUMULATOR + 1)
-__kernel void exactEntries(__global const uint *list, int from, __global const REAL *A, long aOffset, long aRow, long aCol,
-                           __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
-                           long cCol, int N, int K, double alpha, double beta, __global double *records) {
-  __local long acc[ACCUMULATOR * STRIDE];
-  int l = get_local_id(0), size = get_local_size(0), at = get_group_id(0);
-  uint e = list[1 + from + at], i = e / N, j = e % N;
+// The terms of an entry through expansions into STRIDE accumulators, and these into one, by a work-group.
+void sumEntry(__local long *acc, __global const REAL *A, long aCol, __global const REAL *B, long bRow, int K, double alpha) {
+  int l = get_local_id(0), size = get_local_size(0);
   for (int k = l; k < ACCUMULATOR * STRIDE; k += size) acc[k] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  A += aOffset + i * aRow;
-  B += bOffset + j * bCol;
   double a[COMPONENTS + 1];
   for (int k = 0; k < COMPONENTS; k++) a[k] = 0.0;
   for (int k = l; k < K; k += size) addTermOf(a, acc + l % STRIDE, alpha, A[k * aCol], B[k * bRow]);
@@ -53,18 +44,47 @@ __kernel void exactEntries(__global const uint *list, int from, __global const R
   for (int k = l; k < ACCUMULATOR; k += size)
     for (int c = 1; c < STRIDE; c++) acc[k * STRIDE] += acc[k * STRIDE + c];
   barrier(CLK_LOCAL_MEM_FENCE);
-  __global REAL *to = C + cOffset + i * cRow + j * cCol;
-  if (fabs(alpha) == 1 || !isFinite(alpha)) {
-    if (l != 0) return;
-    if (beta != 0) addProduct(acc, beta, *to);
-    put(to, rounded(acc));
-    return;
+}
+
+// Entries of the list from `from` on, `most` of them or as many as there are: a work-group each, or, where LOOPING, one after
+// another. (PoCL cannot compile barriers in a loop whose end is in memory.) An alpha of 1, -1 or one that is not finite is in the
+// terms already, and the entry is finished here.
+__kernel void finishEntries(__global const uint *list, int from, int most, __global const REAL *A, long aOffset, long aRow, long aCol,
+                            __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
+                            long cCol, int N, int K, double alpha, double beta) {
+  __local long acc[ACCUMULATOR * STRIDE];
+#ifdef LOOPING
+  uint end = min(list[0], (uint)(from + most));
+  for (uint at = from + get_group_id(0); at < end; at += get_num_groups(0)) {
+#else
+  uint at = from + get_group_id(0);
+  {
+#endif
+    uint e = list[1 + at], i = e / N, j = e % N;
+    sumEntry(acc, A + aOffset + i * aRow, aCol, B + bOffset + j * bCol, bRow, K, alpha);
+    if (get_local_id(0) == 0) {
+      __global REAL *to = C + cOffset + i * cRow + j * cCol;
+      if (beta != 0) addProduct(acc, beta, *to);
+      put(to, rounded(acc));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
+}
+
+// For other alphas the host finishes them: it gets the digits, the counters, and the old entry, RECORD numbers in all.
+#define RECORD (ACCUMULATOR + 1)
+__kernel void sumEntries(__global const uint *list, int from, __global const REAL *A, long aOffset, long aRow, long aCol,
+                         __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
+                         long cCol, int N, int K, double beta, __global double *records) {
+  __local long acc[ACCUMULATOR * STRIDE];
+  int l = get_local_id(0), size = get_local_size(0), at = get_group_id(0);
+  uint e = list[1 + from + at], i = e / N, j = e % N;
+  sumEntry(acc, A + aOffset + i * aRow, aCol, B + bOffset + j * bCol, bRow, K, 1.0);
   if (l == 0) carry(acc);
   barrier(CLK_LOCAL_MEM_FENCE);
   records += (long)at * RECORD;
   for (int k = l; k < ACCUMULATOR; k += size) records[k] = (double)acc[k * STRIDE];
-  if (l == 0) records[ACCUMULATOR] = beta == 0 ? 0.0 : *to;
+  if (l == 0) records[ACCUMULATOR] = beta == 0 ? 0.0 : C[cOffset + i * cRow + j * cCol];
 }
 
 // Entries of the list from `from` on, as the host made them.
