@@ -109,14 +109,46 @@ describe.skipIf(!device)(`sparse solves on ${device?.name ?? "OpenCL: no device"
     }
   });
 
+  test("ties of sums that are exact: whole numbers, and Laplacians as they are", () => {
+    for (const format of FORMATS)
+      for (const A of [laplacian(13, 12), laplacian(5, 6, 7), laplacian(5, 4, 6, 27)]) {
+        const values = vectorOf(format, A.values);
+        const n = A.rows;
+        for (const few of [true, false]) {
+          const b = vectorOf(
+            format,
+            Array.from({ length: n }, () => (few ? Math.round(256 * random.signed()) : random.signed())),
+          );
+          for (const uplo of ["lower", "upper"] as const)
+            checkExactly({ ...A, values }, b, { uplo } as Storage, `Laplacian, few bits: ${few}`);
+        }
+      }
+  });
+
+  test("plain quotients, of any size", () => {
+    const n = 4000;
+    const identity = Int32Array.from({ length: n + 1 }, (_, i) => i);
+    for (const format of FORMATS)
+      for (const spread of format === "binary64" ? [0, 1, 100, 500, 1070] : [0, 1, 20, 120]) {
+        const some = (): Real =>
+          vectorOf(
+            format,
+            Array.from({ length: n }, () => random.signed() * 2 ** (spread * random.signed())),
+          );
+        const [values, b] = [some().map((v) => v || 1) as Real, some()];
+        const A = csr(n, n, identity, identity.slice(0, n), values as never);
+        checkPlainly(A, b, {} as Storage, `magnitudes 2^+-${spread}`);
+      }
+  });
+
   const TUNINGS: Partial<Tuning>[] = [
     { group: 1, groups: 3 },
     { group: 7, groups: 1, run: 3 },
     { group: 32, groups: 4, window: 3, finder: "kahn", run: 0 },
     { group: 64, window: 16, narrow: 0, skip: 3 },
-    { group: 5, narrow: 1e9, run: 1, setupSkip: 1 },
+    { group: 5, narrow: 1e9, run: 1, setupGroup: 1 },
     { group: 32, groups: 2, long: true, window: 2 },
-    { group: 5, groups: 3, long: true, setupSkip: 3 },
+    { group: 5, groups: 3, long: true, setupGroup: 7 },
   ];
   test.each(TUNINGS)("started as %o", (tuned) => {
     for (const kind of ["grid", "one long row", "uneven levels"] as const) {

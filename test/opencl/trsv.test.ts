@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { now } from "../../src/engines/device.ts";
-import type { Entries, Substitution } from "../../src/engines/kernels.ts";
+import type { Entries, ExactStage, Substitution } from "../../src/engines/kernels.ts";
 import { openDevice } from "../../src/engines/opencl/device.ts";
 import { inScope } from "../../src/engines/opencl/scope.ts";
-import { type TrsvTuning, trsv, trsvTuning } from "../../src/engines/opencl/trsv.ts";
+import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/trsv.ts";
 import { remoteArray } from "../../src/engines/remote.ts";
 import { SingularError } from "../../src/errors.ts";
 import { illConditionedTriangular } from "../../src/index.ts";
@@ -161,7 +161,6 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
     [32, 1, 1],
     [32, 32, 4],
     [64, 4, 1],
-    [128, 2, 2],
   ])("may be cut into blocks of %i rows with %i work-items each", (block, slots, depth) => {
     const random = new Random(SEED);
     for (const layout of LAYOUTS.slice(0, 2)) {
@@ -178,6 +177,27 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
       check(T, b, { ...PLAIN, refine: 1 }, { ...tuning, spins: 0 });
     }
   });
+
+  it.each(["superaccumulator", "fpe2", "fpe3", "fpe4", "fpe6", "fpe8", "fpe6ee"] as const satisfies readonly ExactStage[])(
+    "gives the same bits by %s alone",
+    (stage) => {
+      if (!device) return;
+      const random = new Random(SEED);
+      for (const [index, kind] of (["mild", ...KINDS] as const).entries()) {
+        const { T, b } = system(random, 70, kind, LAYOUTS[index % 4] as Layout, false);
+        const how: Substitution = { ...PLAIN, upper: index % 2 === 1, unit: index % 3 === 2, refine: index === 0 ? 1 : 0 };
+        const [x, expected] = [b.slice(), b.slice()];
+        now(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, how)));
+        reference?.trsv(T, b, expected, how);
+        expect(storedBits(x)).toEqual(storedBits(expected));
+      }
+      const { T, b } = system(random, 40, "mild", LAYOUTS[0] as Layout, true);
+      const [x, expected] = [b.slice(), b.slice()];
+      now(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, { ...PLAIN, rounding: "paper" })));
+      reference?.trsv(T, b, expected, { ...PLAIN, rounding: "paper" });
+      expect(storedBits(x)).toEqual(storedBits(expected));
+    },
+  );
 
   it("finds zeros on the diagonal of a matrix that is on the device", () => {
     if (!device) return;

@@ -7,7 +7,7 @@ import { type Device, type DeviceBuffer, now, type Work } from "../device.ts";
 import type { Schedule, SparsePlan } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { inScope, Scope } from "./scope.ts";
-import { type DeviceNumbers, type FoundLevels, SparseSetup } from "./sparseSetup.ts";
+import { type DeviceLines, type DeviceNumbers, type FoundLevels, SparseSetup, type StoredRows } from "./sparseSetup.ts";
 import { type DeviceSystem, solveSystem, WorkSets } from "./sparseSolve.ts";
 import { setupTuning, type Tuning, tuningFor } from "./sparseTuning.ts";
 
@@ -69,16 +69,15 @@ function* analyse(
   const choice = choose(options);
   const { schedule } = choice;
   const values = scope.vector(A.values);
-  const setup = new SparseSetup(scope, triangle, tuned.limit, tuned.setupSkip);
+  const setup = new SparseSetup(scope, triangle, tuned.limit);
   // In exact mode a column only signals, and that is the unknown itself: lines are always rows.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
   const isOrdered = schedule !== "serial" && schedule !== "gsf";
-  const { finder, setupGroups } = setupTuning(device, tuned);
+  const finding = setupTuning(device, tuned);
   const counting = setup.counting(values);
   // Levels of rows that are those of A are found before anything is known of them on the host.
-  const rows = { ...setup.stored(), lengths: counting.lengths };
-  const direct = isOrdered && byRows && !columns && finder === "rows";
-  const early = direct ? setup.findLevels(rows, counting.words, setupGroups) : undefined;
+  const direct = isOrdered && byRows && !columns && finding.finder === "rows";
+  const early = direct ? setup.findLevels(setup.rowsOf(counting, 0), counting.words, finding) : undefined;
   const { entries, longest, singular, found } = yield* setup.counted(counting);
   yield* refuseSingular("sptrsv", setup, singular, counting.at);
   const tuning = tuningFor(device, schedule, { n, entries, longest, exact }, tuned);
@@ -91,13 +90,12 @@ function* analyse(
     return made(keeper, triangle, choice, system, tuning, values);
   }
   let levels: FoundLevels = { levels: early ?? counting.at, count: early ? setup.levelsFound(found) : 0 };
-  let lines: Parameters<SparseSetup["moved"]>[0] = { ...rows, entries };
+  let lines: DeviceLines | StoredRows = setup.rowsOf(counting, entries);
   if (levels.count === 0) {
     const sorted = setup.lines(counting, entries, columns === byRows);
     lines = sorted;
-    levels = yield* columns
-      ? setup.levelsOfColumns(sorted, setupGroups)
-      : setup.levelsOfRows(sorted, direct ? "kahn" : finder, setupGroups);
+    const how = direct ? { ...finding, finder: "kahn" as const } : finding;
+    levels = yield* columns ? setup.levelsOfColumns(sorted, how) : setup.levelsOfRows(sorted, how);
   }
   if (n === 0) levels = { ...levels, count: 0 };
   const sorted = setup.inOrder(levels);

@@ -29,19 +29,36 @@ export interface DeviceLevels {
   readonly order: DeviceBuffer;
 }
 
+/** How kernels of the set-up phase are started that wait. */
+export interface SetupTuning {
+  readonly finder: LevelFinder;
+  readonly setupGroups: number;
+  /** Work-items in a group. They take a ticket together: few, for all of them wait for the last. */
+  readonly setupGroup: number;
+}
+
+// Windows there are kernels for: each is compiled on its own. Short rows: 3 is best for 2 entries too.
+const WINDOWS = [3, 4, 8, 13] as const;
+
+/** How many entries of a row are waited for at once, where rows have up to so many. */
+export const windowFor = (longest: number): number => WINDOWS.find((window) => window >= longest) ?? 13;
+
 /** What finds levels: Kahn's algorithm on columns; or rows in their order, each of which waits for those it needs. */
 export type LevelFinder = "kahn" | "rows";
 
 const KEYS = 8; // as in sparseSetup.cl
-const DIGIT = 6; // bits of a key that a pass of the sort looks at, at the most
+// Bits of a key that a pass of the sort looks at, at the most. Of 6 two passes take longer than three of 4.
+const DIGIT = 5;
 /** Looks at a word that does not change, after which waiting is given up: a second or so, of 0.3 microseconds each, or of 4 ns. */
 export const limitOn = (device: Device): number => (device.type === "cpu" ? 2 ** 28 : 2 ** 22);
 const WORDS = 8;
 const [TAIL, FAILED, HIGHEST, ENTRIES, LONGEST, SINGULAR] = [1, 2, 3, 4, 5, 6] as const;
 
-/** Lengths of the lines of A within the triangle and where its diagonal is, counted; `words` will have more. */
+/** Lengths of the lines of A within the triangle, from where to where they are, and its diagonal; `words` will have more. */
 export interface Counting {
   readonly lengths: DeviceBuffer;
+  readonly firsts: DeviceBuffer;
+  readonly ends: DeviceBuffer;
   readonly at: DeviceBuffer;
   readonly words: DeviceBuffer;
 }
@@ -54,11 +71,13 @@ export interface Counted {
   readonly singular: number;
 }
 
-/** Rows of a triangle: lines without anything else, or those of A, which have `lengths` within it. */
-export interface DeviceRows {
+/** Rows of a triangle as they are in A, maybe with entries among them that are not of the triangle. */
+export interface StoredRows {
   readonly begins: DeviceBuffer;
+  readonly ends: DeviceBuffer;
   readonly index: DeviceBuffer;
-  readonly lengths?: DeviceBuffer;
+  readonly lengths: DeviceBuffer;
+  readonly entries: number;
 }
 
 /** The level of every unknown, and how many there are. */
@@ -85,7 +104,6 @@ export class SparseSetup {
     readonly scope: Scope,
     readonly triangle: Stored,
     private readonly limit = limitOn(scope.device),
-    private readonly skip = 2,
   ) {
     this.device = scope.device;
     this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.mostInGroup)));
@@ -140,11 +158,15 @@ export class SparseSetup {
       const to = Array.from({ length: width }, (_, k) => spare[k] ?? scope.scratch(4 * count));
       const [keys, one = keys, two = one] = from as [DeviceBuffer, DeviceBuffer?, DeviceBuffer?];
       const [toKeys, toOne = toKeys, toTwo = toOne] = to as [DeviceBuffer, DeviceBuffer?, DeviceBuffer?];
-      device.launch(this.kernel("countDigits", DIGITS), [blocks], [group], [count, shift, blocks, keys, counts]);
+      const kind = { ...DIGITS, ...(from.length === 3 ? { TWO: 1 } : from.length === 1 ? { COUNTED: 1 } : {}) };
+      device.launch(this.kernel("countDigits", kind), [blocks], [group], [count, shift, blocks, keys, counts]);
       this.addUp(counts, blocks * 2 ** DIGITS.DIGIT);
-      const kind = from.length === 3 ? { TWO: 1 } : from.length === 1 ? { COUNTED: 1 } : {};
-      const move = this.kernel("moveByDigit", { ...DIGITS, ...kind });
-      device.launch(move, [blocks], [group], [count, shift, blocks, counts, keys, one, two, toKeys, toOne, toTwo]);
+      device.launch(
+        this.kernel("moveByDigit", kind),
+        [blocks],
+        [group],
+        [count, shift, blocks, counts, keys, one, two, toKeys, toOne, toTwo],
+      );
       [from, spare] = [to, from];
     }
     return from;
@@ -153,10 +175,15 @@ export class SparseSetup {
   /** Count, without waiting for it. The lengths have room for one more. */
   counting(values: DeviceBuffer): Counting {
     const { n, unit } = this.triangle;
-    const counting = { lengths: this.scope.scratch(4 * (n + 1)), at: this.scope.scratch(4 * n), words: this.words() };
-    const { lengths, at, words } = counting;
-    const { begins, index } = this.stored();
-    this.each("countLines", n + 1, [n, this.before, Number(unit), begins, index, values, lengths, at, words]);
+    const [lengths, firsts, ends, at] = [n + 1, n, n, n].map((count) => this.scope.scratch(4 * count)) as [
+      DeviceBuffer,
+      DeviceBuffer,
+      DeviceBuffer,
+      DeviceBuffer,
+    ];
+    const counting = { lengths, firsts, ends, at, words: this.words() };
+    const { begins, index } = this.stored;
+    this.each("countLines", n + 1, [n, this.before, Number(unit), begins, index, values, lengths, firsts, ends, at, counting.words]);
     return counting;
   }
 
@@ -171,10 +198,14 @@ export class SparseSetup {
     return Number(comesBefore(this.triangle));
   }
 
-  /** The lines of A. */
-  stored(): DeviceRows {
+  private get stored(): Pick<DeviceLines, "begins" | "index"> {
     const { A } = this.triangle;
     return { begins: this.here(A.pointers), index: this.here(A.indices) };
+  }
+
+  /** Rows where they are in A, if that has them. */
+  rowsOf({ firsts, ends, lengths }: Counting, entries: number): StoredRows {
+    return { begins: firsts, ends, index: this.stored.index, lengths, entries };
   }
 
   private readonly uploads = new Map<Int32Array, DeviceBuffer>();
@@ -198,7 +229,7 @@ export class SparseSetup {
     const { scope } = this;
     const [index, source] = [scope.scratch(4 * entries), scope.scratch(4 * entries)];
     const line = across ? scope.scratch(4 * entries) : index;
-    const stored = this.stored();
+    const { stored } = this;
     this.addUp(lengths, n + 1);
     const args = [n, this.before, stored.begins, stored.index, lengths, index, line, source];
     this.each("fillLines", n, args, across ? { WITH_LINE: 1 } : {});
@@ -230,14 +261,21 @@ export class SparseSetup {
     return { begins: starts, index: targets };
   }
 
+  // Definitions for kernels that take rows from A: before anything is counted a row has half of what A has on the average.
+  private get fromA(): Record<string, number> {
+    const { A, n } = this.triangle;
+    return { FROM_A: 1, WINDOW: windowFor(Math.ceil((A.indices.length / Math.max(1, n) - 1) / 2)) };
+  }
+
   /** Start to find the level of every unknown by rows, which `levelsFound` tells from the words. */
-  findLevels({ begins, index, lengths }: DeviceRows, words: DeviceBuffer, groups: number): DeviceBuffer {
+  findLevels(rows: DeviceLines | StoredRows, words: DeviceBuffer, { setupGroups, setupGroup }: SetupTuning): DeviceBuffer {
     const { n, upper } = this.triangle;
     const levels = this.scope.scratch(4 * n);
     this.device.fill(levels, Int32Array.of(-1));
-    const args = [n, Number(upper), this.limit, begins, index, lengths ?? begins, levels, words];
-    const kernel = this.kernel("levelsByRows", { SKIP: this.skip, ...(lengths ? { FROM_A: 1 } : {}) });
-    this.device.launch(kernel, [groups], [this.lanes], args);
+    const [ends, more] = "ends" in rows ? [rows.ends, this.fromA] : [rows.begins, {}];
+    const args = [n, Number(upper), this.limit, rows.begins, ends, rows.index, levels, words];
+    const size = Math.min(setupGroup, this.group);
+    this.device.launch(this.kernel("levelsByRows", more), [setupGroups], [size], args);
     return levels;
   }
 
@@ -247,25 +285,25 @@ export class SparseSetup {
   }
 
   /** The levels of rows: by themselves or by Kahn's algorithm. */
-  *levelsOfRows(rows: DeviceLines, by: LevelFinder, groups: number): Work<FoundLevels> {
+  *levelsOfRows(rows: DeviceLines, tuning: SetupTuning): Work<FoundLevels> {
     const { n } = this.triangle;
     const { scope } = this;
-    if (by === "kahn")
-      return yield* this.kahn(this.columnsOf(rows), groups, () => {
+    if (tuning.finder === "kahn")
+      return yield* this.kahn(this.columnsOf(rows), tuning, () => {
         const state = this.queue(scope.scratch(4 * n));
         this.each("kahnBegin", n, [n, rows.begins, state.counts, state.queue, state.levels, state.words]);
         return state;
       });
     const words = this.words();
-    const levels = this.findLevels(rows, words, groups);
+    const levels = this.findLevels(rows, words, tuning);
     const count = this.levelsFound(yield* this.read(words));
-    return count > 0 ? { levels, count } : yield* this.levelsOfRows(rows, "kahn", groups);
+    return count > 0 ? { levels, count } : yield* this.levelsOfRows(rows, { ...tuning, finder: "kahn" });
   }
 
   /** The same from columns. */
-  *levelsOfColumns(columns: DeviceLines, groups: number): Work<FoundLevels> {
+  *levelsOfColumns(columns: DeviceLines, tuning: SetupTuning): Work<FoundLevels> {
     const { n } = this.triangle;
-    return yield* this.kahn(columns, groups, () => {
+    return yield* this.kahn(columns, tuning, () => {
       const state = this.queue(this.countsOf(columns.index, columns.entries, n));
       this.each("kahnBeginCounted", n, [n, state.counts, state.queue, state.levels, state.words]);
       return state;
@@ -279,16 +317,15 @@ export class SparseSetup {
     return { counts, levels: this.scope.scratch(4 * n), queue, words: this.words() };
   }
 
-  // Work-items that take a ticket together: few, for all of them wait for the last.
-  private get lanes(): number {
-    return Math.min(64, this.group);
-  }
-
-  private *kahn({ begins, index }: Pick<DeviceLines, "begins" | "index">, groups: number, begin: () => Queue): Work<FoundLevels> {
+  private *kahn(
+    { begins, index }: Pick<DeviceLines, "begins" | "index">,
+    { setupGroups, setupGroup }: SetupTuning,
+    begin: () => Queue,
+  ): Work<FoundLevels> {
     const { n } = this.triangle;
     const { counts, queue, levels, words } = begin();
     const args = [n, this.limit, begins, index, counts, queue, levels, words];
-    this.device.launch(this.kernel("kahn"), [groups], [this.lanes], args);
+    this.device.launch(this.kernel("kahn"), [setupGroups], [Math.min(setupGroup, this.group)], args);
     const found = yield* this.read(words);
     if (!found[FAILED]) return { levels, count: (found[HIGHEST] as number) + 1 };
     return yield* this.kahnByLevels({ begins, index }, begin());
@@ -319,10 +356,10 @@ export class SparseSetup {
   }
 
   /** Rows or columns in this order, with places for unknowns, in memory of `keeper`. */
-  moved(lines: DeviceLines | (DeviceRows & { readonly entries: number }), order: DeviceBuffer, keeper: Scope): DeviceLines {
+  moved(lines: DeviceLines | StoredRows, order: DeviceBuffer, keeper: Scope): DeviceLines {
     const { n } = this.triangle;
     const { begins, index, entries } = lines;
-    const [known, source, more] = "source" in lines ? [begins, lines.source, {}] : [lines.lengths ?? begins, index, { FROM_A: 1 }];
+    const [known, source, more] = "source" in lines ? [begins, lines.source, {}] : [lines.lengths, index, this.fromA];
     const place = this.scope.scratch(4 * n);
     const to = { begins: keeper.scratch(4 * (n + 1)), index: keeper.scratch(4 * entries), source: keeper.scratch(4 * entries) };
     this.each("orderLines", n + 1, [n, order, known, place, to.begins], more);

@@ -182,7 +182,7 @@ function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }:
 
 /** Start the solve, by its schedule. */
 export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): void {
-  const { device, n, tasks, columns, starts, levels, order, width } = system;
+  const { device, n, tasks, columns, starts, levels, order, width, exact } = system;
   const { group, limit, run, long } = tuning;
   const args = argumentsOf(system, set, right, left);
   prepare(system, tuning, set, right);
@@ -196,7 +196,7 @@ export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right
     device.launch(kernel, [1], [Math.min(NARROW, kernel.most)], [levels, starts, ...args]);
   } else if (tasks) start(columns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
   else if (columns) start("solveColumns", [n, limit, ...args, set.counts]);
-  else if (long) start("solveLongRows", [n, limit, ...args, { local: group * FILTER }], n);
+  else if (long && exact) start("solveLongRows", [n, limit, ...args, { local: group * FILTER }], n);
   else if (order || run === 0) start("solveRows", [n, limit, ...args]);
   else start("solveRuns", [n, run, limit, ...args, { local: group * run * width }], Math.ceil(n / (group * run)));
 }
@@ -212,7 +212,7 @@ function* byLevels(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: De
       const values = width === 8 ? new Float64Array(0) : new Float32Array(0);
       const pattern = { format: "csr", rows: n, cols: n, pointers: new Int32Array(0), indices: new Int32Array(0), values } as const;
       const setup = new SparseSetup(scope, { A: pattern, n, upper, byRows: true, unit }, tuning.limit);
-      ({ count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(lines, "rows", tuning.setupGroups)));
+      ({ count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(lines, { ...tuning, finder: "rows" })));
     }
     const at = new Int32Array(count + 1);
     yield device.read(starts, at);

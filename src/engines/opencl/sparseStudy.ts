@@ -12,7 +12,7 @@ export function* levelsOn(device: Device, A: Sparse<Real>, uplo: "lower" | "uppe
     const setup = new SparseSetup(scope, triangle);
     const counting = setup.counting(scope.vector(A.values));
     const rows = setup.lines(counting, (yield* setup.counted(counting)).entries, !triangle.byRows);
-    const { count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(rows, by, setupTuning(device, {}).setupGroups));
+    const { count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(rows, setupTuning(device, { finder: by })));
     const [ilev, jlev] = [new Int32Array(count + 1), new Int32Array(triangle.n)];
     yield device.read(starts, ilev);
     yield device.read(order, jlev);

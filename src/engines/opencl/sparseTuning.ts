@@ -1,6 +1,6 @@
 import type { Device } from "../device.ts";
 import type { Schedule } from "../kernels.ts";
-import { type LevelFinder, limitOn } from "./sparseSetup.ts";
+import { limitOn, type SetupTuning, windowFor } from "./sparseSetup.ts";
 
 /** How the kernels of sparse solves are started. */
 export interface Tuning extends SetupTuning {
@@ -24,15 +24,6 @@ export interface Tuning extends SetupTuning {
   readonly narrow: number;
 }
 
-/** The same for the set-up phase. */
-export interface SetupTuning {
-  readonly finder: LevelFinder;
-  /** Work-groups of kernels that wait. */
-  readonly setupGroups: number;
-  /** Of so many looks for levels one goes beyond the memory of the group. */
-  readonly setupSkip: number;
-}
-
 /** What is known of a triangle: its entries beside the diagonal, and how many its longest line has. */
 export interface Shape {
   readonly n: number;
@@ -42,15 +33,13 @@ export interface Shape {
 }
 
 export function setupTuning(device: Device, given: Partial<Tuning>): SetupTuning {
-  return { finder: "rows", setupGroups: device.units * (device.type === "gpu" ? 16 : 2), setupSkip: 2, ...given };
+  return { finder: "rows", setupGroups: device.units * (device.type === "gpu" ? 16 : 2), setupGroup: 64, ...given };
 }
 
-// Windows there are kernels for: each is compiled on its own.
-const WINDOWS = [2, 3, 4, 8, 13] as const;
 const RUN = 32;
 
 // Work-items in a group and groups for a multiprocessor, on GPUs. Rows by levels: few groups, for all that wait use memory that
-// all share. Measured on an H200, 27-point 128^3, ms for both triangles: 256 x 2 1.83, 64 x 4 2.04, 32 x 32 2.26.
+// all share. On an H200, 27-point 128^3, ms for both triangles: 256 x 2 1.64, 256 x 4 1.66, 128 x 2 1.78, 128 x 4 1.89.
 const GROUPS: Record<string, readonly [number, number]> = { slfr: [256, 2], gsf: [32, 32], levr: [64, 4], levc: [64, 4], slfc: [64, 16] };
 const LONG_GROUPS = [32, 32] as const;
 
@@ -58,12 +47,13 @@ const LONG_GROUPS = [32, 32] as const;
 export function tuningFor(device: Device, schedule: Schedule, { n, entries, longest, exact }: Shape, given: Partial<Tuning>): Tuning {
   const many = device.type === "gpu";
   // Exact sums can be made by many, and rows of a warp's width or more give all of it something to do.
-  const long = given.long ?? (exact && (schedule === "slfr" || schedule === "gsf") && entries >= 32 * n && n > 0);
+  const long = exact && (schedule === "slfr" || schedule === "gsf") && (given.long ?? entries >= 32 * Math.max(1, n));
   const [size, perUnit] = !many ? [16, 2] : long ? LONG_GROUPS : (GROUPS[schedule] ?? [64, 16]);
   return {
     ...setupTuning(device, given),
     groups: device.units * perUnit,
-    window: long ? 2 : (WINDOWS.find((window) => window >= longest) ?? 13),
+    // Exact sums take what is there, and need no more: 27-point 128^3 2.92 ms with 8, 3.12 with 13; plain 2.31 and 1.64.
+    window: long ? 3 : windowFor(exact ? Math.min(8, longest) : longest),
     run: longest > 8 ? 0 : RUN,
     skip: 2,
     narrow: many ? 384 : 0,

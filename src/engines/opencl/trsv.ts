@@ -1,10 +1,19 @@
 import { SingularError } from "../../errors.ts";
 import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, KernelArgument, Work } from "../device.ts";
-import type { Entries, Substitution } from "../kernels.ts";
+import type { Entries, ExactStage, Substitution } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
-import { certificate, trsv as solveSource, superaccumulator, trsvResidual, trsvRows, trsvSteps } from "./sources.generated.ts";
+import {
+  certificate,
+  expansion,
+  trsvBy as oneStage,
+  trsv as solveSource,
+  superaccumulator,
+  trsvResidual,
+  trsvRows,
+  trsvSteps,
+} from "./sources.generated.ts";
 
 /** How the work of a solve is cut. No bit depends on it. All are powers of two. */
 export interface TrsvTuning {
@@ -14,24 +23,32 @@ export interface TrsvTuning {
   readonly spins: number; // how often an unknown is asked for before a group gives up
 }
 
-// What a warp is. Groups elsewhere may have as many lanes as they like.
-const LANES = 32;
+// Of kernels/superaccumulator.cl.
+const ACCUMULATOR = 141;
 
-/** The tuning for a device, with blocks as large as its local memory takes. */
+/**
+ * The tuning for a device. A block is a warp of NVIDIA's, or what the local memory takes. On an H200, n = 4096, ns an unknown by
+ * rows and by columns: 104 and 110 with 4 slots; with 8 slots 126 and 110, of depth 2 113 by rows; 140 and 133 with blocks of 64
+ * and two rows a lane.
+ */
 export function trsvTuning(device: Device): TrsvTuning {
   const gpu = device.type === "gpu";
-  const tuning = { block: gpu ? 64 : 32, slots: gpu ? 4 : 8, depth: 1, spins: gpu ? 1 << 20 : 1 << 28 };
-  while (localBytes(tuning) > device.local && tuning.block > LANES) tuning.block /= 2;
+  const tuning = { block: 32, slots: gpu ? 4 : 8, depth: 1, spins: gpu ? 1 << 20 : 1 << 28 };
+  while (localBytes(tuning) > device.local && tuning.block > tuning.slots) tuning.block /= 2;
   return tuning;
 }
 
 // Of kernels/trsv.cl: two triangles, a filter a work-item, four vectors, the superaccumulator, and a few words.
 function localBytes({ block, slots }: TrsvTuning): number {
-  return 8 * (block * (block + 1) + 3 * block * slots + 4 * block + 141) + 64;
+  return 8 * (block * (block + 1) + 3 * block * slots + 4 * block + ACCUMULATOR) + 64;
 }
 
 const ZERO = new Int32Array(1);
 const SMALL_GROUP = 64;
+
+// Of a row by one stage: work-items, and superaccumulators that they share.
+const ROW_GROUP = 128;
+const STRIDE = 8;
 
 type Defines = Readonly<Record<string, string | number>>;
 
@@ -62,6 +79,7 @@ class System {
     private readonly how: Substitution,
     private readonly width: number,
     private unchecked: boolean, // there may be zeros on the diagonal: then the first solve throws
+    private readonly stage?: ExactStage, // sums of rows by that one alone
   ) {
     this.n = A.rows;
     this.state = scope.scratch(12);
@@ -76,7 +94,6 @@ class System {
       ...(scope.device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}),
     };
     this.kind = {
-      LANES: Math.min(LANES, tuning.block),
       KIND: rounding === "corrected" ? "CORRECTED" : rounding === "paper" && !unit ? "PAPER" : "SINGLE",
     };
   }
@@ -85,7 +102,35 @@ class System {
   private launch(name: string, source: string, rows: number, args: readonly KernelArgument[], more: Defines = {}): void {
     const { block, slots, spins } = this.tuning;
     const kernel = this.scope.device.kernel(name, [certificate, superaccumulator, trsvRows, source], { ...this.defines, ...more });
-    this.scope.device.launch(kernel, [Math.ceil(rows / block)], [block * slots], [...args, this.how.unit ? 1 : 0, spins]);
+    this.scope.device.launch(
+      kernel,
+      [Math.ceil(rows / block)],
+      [block * slots],
+      [...args, this.how.unit ? 1 : 0, spins, { local: 8 * ACCUMULATOR }],
+    );
+  }
+
+  // Unknowns from..to, given those before them.
+  private launchSolve(from: number, to: number, args: readonly KernelArgument[]): void {
+    const { device } = this.scope;
+    const { stage, defines, kind } = this;
+    if (stage === undefined) {
+      this.launch("trsv", solveSource, to - from, args, kind);
+      return;
+    }
+    const kernel = device.kernel("trsvBy", [certificate, superaccumulator, expansion, oneStage], {
+      REAL: defines.REAL as string,
+      REAL_X: defines.REAL as string,
+      REAL_Y: defines.REAL as string,
+      OP: "DOT",
+      COMPONENTS: stage === "superaccumulator" ? 0 : Number(stage[3]),
+      ...(stage.endsWith("ee") ? { EARLY: 1 } : {}),
+      STRIDE,
+      ...kind,
+    });
+    const group = Math.min(ROW_GROUP, kernel.most);
+    const pool = { local: 8 * ACCUMULATOR * STRIDE };
+    device.launch(kernel, [to - from], [group], [...args, this.how.unit ? 1 : 0, this.tuning.spins, pool]);
   }
 
   // One that has a work-item for each of `count` elements.
@@ -126,7 +171,7 @@ class System {
   /** Unknowns from..to of x, given those before them; of the system that begins with unknown `first`. */
   *solve(b: DeviceBuffer, { published, x }: Unknowns, from: number, to: number, first = 0): Work<void> {
     const { device, routine } = this.scope;
-    const { block } = this.tuning;
+    const block = this.stage === undefined ? this.tuning.block : 1; // rows of a group
     device.fill(this.state, ZERO);
     const { offset, rowStep, colStep, rows } = this.A;
     const asked = this.unchecked ? rows : 0;
@@ -134,7 +179,7 @@ class System {
     this.each("trsvOpen", Math.max(to - from, asked), [published, from - first, to - first, this.A.buffer, diagonal, asked, this.state]);
     const run = (begin: number, end: number) => {
       const args = [this.A.buffer, this.place(first), b, x, published, this.state, begin - first, end - first, ...this.order(first)];
-      this.launch("trsv", solveSource, end - begin, args, this.kind);
+      this.launchSolve(begin, end, args);
     };
     run(from, to);
     if (to - from <= block && asked === 0) return; // one group waits for nothing
@@ -176,9 +221,26 @@ class System {
 }
 
 /** x := the solution of T x = b by substitution. */
-export function* trsv(scope: Scope, T: Entries, b: Real, x: Real, how: Substitution, tuning = trsvTuning(scope.device)): Work<void> {
+export function trsv(scope: Scope, T: Entries, b: Real, x: Real, how: Substitution, tuning = trsvTuning(scope.device)): Work<void> {
+  return solveBy(scope, undefined, T, b, x, how, tuning);
+}
+
+/** The same with the sums of all rows by one of the papers' stages. */
+export function trsvBy(scope: Scope, stage: ExactStage, T: Entries, b: Real, x: Real, how: Substitution): Work<void> {
+  return solveBy(scope, stage, T, b, x, how, trsvTuning(scope.device));
+}
+
+function* solveBy(
+  scope: Scope,
+  stage: ExactStage | undefined,
+  T: Entries,
+  b: Real,
+  x: Real,
+  how: Substitution,
+  tuning: TrsvTuning,
+): Work<void> {
   const unchecked = remoteMemory(T.data) !== undefined && !how.unit;
-  const system = new System(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, unchecked);
+  const system = new System(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, unchecked, stage);
   const right = scope.vector(b);
   const solution = system.unknowns(scope.result(x));
   const blocks = how.refineBlocks > 0 ? system.room() : undefined;

@@ -84,7 +84,6 @@ double evenOf(double x, bool up) {
   return (bits & 1) == 0 ? x : (double)as_float(up ? bits + 1 : bits - 1);
 #endif
 }
-bool isPowerOfTwo(double x) { return BINARY32 ? (as_uint((float)x) & 0x7fffffu) == 0 : (as_ulong(x) & 0xffffffffffffful) == 0; }
 
 // RN((sum + rest) / d), or NaN where it is not proved; without a division, which takes as long as everything else here.
 //
@@ -95,7 +94,7 @@ bool isPowerOfTwo(double x) { return BINARY32 ? (as_uint((float)x) & 0x7fffffu) 
 //
 // Where bound is 0 all is made of whole units, see roomOf, and d x of 2^-K |d| gap: w1 and w are exact if they have no more than
 // 2^53 of the smaller ones. Then a tie can be seen: sums of a few numbers of like size, divided by a small integer, often are.
-// Next to a power of two the gaps differ, and ties are left to others.
+// A power of two has gaps that differ, and is even: half of the smaller one to either side it is nearest, or it is a tie's answer.
 double provedQuotient(const Row *row, Pivot pivot, double count) {
   double d = pivot.d, r = pivot.reciprocal, h = row->sum + row->rest, c = h * r;
   double room = roomOf(row, pivot.digits), bound = boundOfRow(row, room, count);
@@ -106,7 +105,7 @@ double provedQuotient(const Row *row, Pivot pivot, double count) {
   if (bound != 0) return NOT_PROVED;
   if (h == 0 && d == d) return 0.0;
   double units = min(room, half_gap * as_double((ulong)(54 - pivot.digits + 1023) << 52));
-  if (!inRange || !(max(fabs(w1), size) <= units) || !(size <= half_gap) || isPowerOfTwo(x)) return NOT_PROVED;
+  if (!inRange || !(max(fabs(w1), size) <= units) || !(size <= half_gap)) return NOT_PROVED;
   return size < half_gap ? x : evenOf(x, ((w < 0) != (d < 0)) == (x < 0));
 }
 

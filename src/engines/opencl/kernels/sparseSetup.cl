@@ -28,25 +28,31 @@
 
 bool isWithin(int l, int m, int before) { return before ? m < l : m > l; }
 
-// How many entries each line has strictly within the triangle, and where its diagonal is in A, or -1.
+// How many entries each line has strictly within the triangle, from where to where they are in A, and where its diagonal is, or -1.
 __kernel void countLines(int n, int before, int unit, __global const int *pointers, __global const int *indices, __global const REAL *values,
-                         __global int *lengths, __global int *at, __global int *words) {
+                         __global int *lengths, __global int *firsts, __global int *ends, __global int *at, __global int *words) {
   __local int counts[3];
   int l = (int)get_global_id(0), id = (int)get_local_id(0);
   if (id < 3) counts[id] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (l == n) lengths[l] = 0;
   if (l < n) {
-    int found = -1, length = 0;
+    int found = -1, length = 0, first = 0, last = -1;
     for (int p = pointers[l], end = pointers[l + 1]; p < end; p++) {
       int m = indices[p];
       if (m == l) found = p;
-      else if (isWithin(l, m, before)) length++;
+      else if (isWithin(l, m, before)) {
+        if (length == 0) first = p;
+        last = p;
+        length++;
+      }
     }
     lengths[l] = length;
+    firsts[l] = first;
+    ends[l] = last + 1;
     at[l] = found;
     atomic_add(counts, length);
-    atomic_max(counts + 1, length);
+    if (length > counts[1]) atomic_max(counts + 1, length);
     if (!unit && (found < 0 || values[found] == 0)) atomic_max(counts + 2, n - l);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -258,84 +264,67 @@ __kernel void kahnLevel(int from, int to, __global const int *begins, __global c
   if (k == from) atomic_max(words + HIGHEST, level);
 }
 
-// Entries of a row that are waited for at once when its level is found, and of so many looks for them the one that goes beyond
-// the memory of the group, which is several times as fast: others of the group wait for that.
+// Entries of a row that are waited for at once when its level is found.
+#ifndef WINDOW
 #define WINDOW 4
-#ifndef SKIP
-#define SKIP 2
 #endif
 
 // The level of row i, once those of its unknowns are there, in any order. It is written in the loop, where others of the group
-// may wait for it. Rows may be those of A, with more than the triangle in them: `left` is how many entries count.
-int findLevel(int i, int id, int base, int n, int upper, int left, int limit, __global const int *begins, __global const int *index,
-              volatile __global int *levels, volatile __local int *near, volatile __global int *words) {
-  int p = begins[i], level = 0, open = 0, c[WINDOW], v[WINDOW];
-#define PLACE_OF(m) (upper ? n - 1 - (m) : (m))
-#define NEXT(w) \
-  { \
-    c[w] = -1; \
-    while (left > 0 && c[w] < 0) { \
-      int m = index[p++]; \
-      if (isWithin(i, m, !upper)) { \
-        c[w] = m; \
-        left--; \
-        open++; \
-      } \
-    } \
-  }
+// may wait for it. Among the entries there may be some that are not of the triangle.
+int findLevel(int i, int p, int end, int upper, int limit, __global const int *index, volatile __global int *levels, volatile __global int *words) {
+  int level = 0, c[WINDOW], v[WINDOW];
+#define FETCH \
+  _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
+    int m = p + w < end ? index[p + w] : i; \
+    c[w] = isWithin(i, m, !upper) ? m : -1; \
+  } \
+  p += WINDOW;
+  FETCH
+  for (int spins = 0;;) {
+    bool some = false, all = true;
 #pragma unroll
-  for (int w = 0; w < WINDOW; w++) NEXT(w)
-  for (int spins = 0, turn = 0;; turn++) {
-    if (open == 0) {
-      near[id] = level;
-      levels[i] = level;
-      return level;
-    }
+    for (int w = 0; w < WINDOW; w++) v[w] = c[w] < 0 ? -1 : levels[c[w]];
 #pragma unroll
     for (int w = 0; w < WINDOW; w++) {
-      int k = PLACE_OF(c[w]) - base;
-      v[w] = -1;
-      if (c[w] >= 0) {
-        if (k >= 0) v[w] = near[k];
-        else if (turn % SKIP == 0) v[w] = levels[c[w]];
-      }
+      level = max(level, v[w] + 1);
+      some = some || v[w] >= 0;
+      c[w] = v[w] < 0 ? c[w] : -1;
+      all = all && c[w] < 0;
     }
-    bool some = false;
-#pragma unroll
-    for (int w = 0; w < WINDOW; w++)
-      if (v[w] >= 0) {
-        level = max(level, v[w] + 1);
-        some = true;
-        open--;
-        NEXT(w)
+    if (all) {
+      if (p >= end) {
+        levels[i] = level;
+        return level;
       }
-    if (some) spins = 0;
-    else if (isGivenUp(&spins, limit, words)) return 0;
+      FETCH
+      spins = 0;
+    } else if (some)
+      spins = 0;
+    else if (isGivenUp(&spins, limit, words))
+      return 0;
   }
 }
 
 // Levels by rows, lev(i) = 1 + max lev(j), unknowns handed out in the order of substitution. A level is -1 until it is known.
-__kernel void levelsByRows(int n, int upper, int limit, __global const int *begins, __global const int *index, __global const int *lengths,
+__kernel void levelsByRows(int n, int upper, int limit, __global const int *begins, __global const int *ends, __global const int *index,
                            volatile __global int *levels, volatile __global int *words) {
   __local int ticket;
-  volatile __local int near[GROUP];
   int id = (int)get_local_id(0), size = (int)get_local_size(0), highest = 0;
   for (;;) {
     if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
-    near[id] = -1;
     barrier(CLK_LOCAL_MEM_FENCE);
     int start = ticket, k = start + id;
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (start >= n) break;
     if (k < n) {
-      int i = PLACE_OF(k);
+      int i = upper ? n - 1 - k : k;
 #ifdef FROM_A
-      int left = lengths[i];
+      int end = ends[i];
 #else
-      int left = begins[i + 1] - begins[i];
+      int end = begins[i + 1];
 #endif
-      highest = max(highest, findLevel(i, id, start, n, upper, left, limit, begins, index, levels, near, words));
+      highest = max(highest, findLevel(i, begins[i], end, upper, limit, index, levels, words));
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (highest > 0) atomic_max(words + HIGHEST, highest);
 }
@@ -410,30 +399,37 @@ int digitsOf(double v) {
   ulong significand = field == 0 ? fraction : fraction | 0x10000000000000ul;
   return significand == 0 ? 0 : 64 - (int)clz(significand) - (int)popcount((significand & -significand) - 1);
 }
-// `facts` has how many any of them has at the most. Nearly all find that it is enough already.
-void noteDigits(double v, volatile __global int *facts) {
-  int digits = digitsOf(v);
-  if (digits > facts[0]) atomic_max(facts, digits);
-}
+// `facts` has how many any of them has at the most. All of a group come along.
+#define NOTE(digits) \
+  __local int most; \
+  if (get_local_id(0) == 0) most = 0; \
+  barrier(CLK_LOCAL_MEM_FENCE); \
+  if (digits > most) atomic_max(&most, digits); \
+  barrier(CLK_LOCAL_MEM_FENCE); \
+  if (get_local_id(0) == 0 && most > facts[0]) atomic_max(facts, most);
 // Values from their places in A.
-__kernel void takeValues(int count, __global const int *source, __global const REAL *values, __global REAL *to, volatile __global int *facts) {
-  int q = (int)get_global_id(0);
-  if (q >= count) return;
-  REAL v = values[source[q]];
-  to[q] = v;
-  noteDigits(v, facts);
+__kernel void takeValues(int count, __global const int *source, __global const REAL *values, __global REAL *to, __global int *facts) {
+  int q = (int)get_global_id(0), digits = 0;
+  if (q < count) {
+    REAL v = values[source[q]];
+    to[q] = v;
+    digits = digitsOf(v);
+  }
+  NOTE(digits)
 }
 // The diagonal of line k, which is that of unknown order[k] where lines are in an order.
 __kernel void takeDiagonal(int n, __global const int *order, __global const int *at, __global const REAL *values, __global REAL *to,
-                           __global double *reciprocals, volatile __global int *facts) {
-  int k = (int)get_global_id(0);
-  if (k >= n) return;
+                           __global double *reciprocals, __global int *facts) {
+  int k = (int)get_global_id(0), digits = 0;
+  if (k < n) {
 #ifdef IN_ORDER
-  REAL v = values[at[order[k]]];
+    REAL v = values[at[order[k]]];
 #else
-  REAL v = values[at[k]];
+    REAL v = values[at[k]];
 #endif
-  to[k] = v;
-  reciprocals[k] = 1.0 / (double)v;
-  noteDigits(v, facts);
+    to[k] = v;
+    reciprocals[k] = 1.0 / (double)v;
+    digits = digitsOf(v);
+  }
+  NOTE(digits)
 }

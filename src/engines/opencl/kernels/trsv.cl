@@ -11,19 +11,15 @@
 // takes no longer than a few steps of the chain. The first pass nearly always ends with every x_k proved. A pass in which the
 // first row that is open stays open ends with that row in the superaccumulator. Only what is proved leaves the block.
 //
-// LANES work-items make the chain, ROWS following rows each: between unknowns of a lane there is no broadcast. On an H200 a
-// fused operation takes 4.5 ns and a broadcast 12: 26 ns an unknown with one row, 20 with two.
-//
-// KIND: what is made of the exact sum. LANES: a power of two, 32 on NVIDIA.
+// KIND: what is made of the exact sum. BLOCK is 32 on NVIDIA: the chain is made by one warp.
 #define TICKET 0
 #define FAILED 1
 #define SINGULAR 2
-#define ROWS (BLOCK / LANES)
 
 // On NVIDIA the lanes of a block are a warp, which keeps in step by itself; elsewhere the whole group comes along.
 #ifdef NVIDIA
 #define IN_STEP asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define BY_LANES if (l < LANES)
+#define BY_LANES if (l < BLOCK)
 #else
 #define IN_STEP barrier(CLK_LOCAL_MEM_FENCE)
 #define BY_LANES
@@ -43,18 +39,18 @@ INLINED double broadcast(double v, int lane, __local double *slot) {
 #endif
 }
 
-// The first lane for which `flag` is set, or LANES. `found` is LANES before and after.
+// The first lane for which `flag` is set, or BLOCK. `found` is BLOCK before and after.
 INLINED int firstOf(bool flag, __local int *found) {
 #ifdef NVIDIA
   uint votes;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(votes) : "r"((uint)flag));
-  return votes == 0 ? LANES : 31 - (int)clz(votes & -votes);
+  return votes == 0 ? BLOCK : 31 - (int)clz(votes & -votes);
 #else
   if (flag) atomic_min(found, (int)get_local_id(0));
   IN_STEP;
   int lane = *found;
   IN_STEP;
-  if (get_local_id(0) == 0) *found = LANES;
+  if (get_local_id(0) == 0) *found = BLOCK;
   IN_STEP;
   return lane;
 #endif
@@ -67,7 +63,7 @@ double toReal(double v) { return BINARY32 ? (double)(float)v : v; }
 typedef struct {
   double high, rest; // high is 0 for a single rounding
   double size;       // of all that went into rest
-  bool touched;      // something did
+  ulong moved;       // bits of the differences that did: nothing moved if there are none but a sign's
   double c, d, reciprocal;
 } Row;
 
@@ -84,14 +80,7 @@ void setResidual(Row *row, Filter f) {
   row->high = KIND == SINGLE ? 0.0 : h;
   row->rest = KIND == SINGLE ? h : twoSumError(f.sum, f.rest, h);
   row->size = fabs(row->rest);
-  row->touched = false;
-}
-
-// Unknown j of the block moved by m.
-void follow(Row *row, double t, double m) {
-  row->rest = fma(-t, m, row->rest);
-  row->size = fma(fabs(t), fabs(m), row->size);
-  row->touched |= m != 0;
+  row->moved = 0;
 }
 
 // Distance of a number that is not zero to the one before it towards zero: no neighbour is nearer.
@@ -107,7 +96,7 @@ double gapOf(double x) {
 // |s - d x| < |d| gap / 2. With d gap / 2 above 2^-960 (a product with a power of two, so exact) the underflows, below
 // 2^-1068 together, are less than what MORE leaves. A zero is proved if nothing was ever rounded.
 HOT bool isProved(Row row, Filter f, double bound, double x, double moved) {
-  bool exact = !row.touched && f.size == 0;
+  bool exact = (row.moved << 1) == 0 && f.size == 0;
   if (x - x != 0 || twoSumError(x, -row.c, moved) != 0) return false;
   if (x == 0) return exact && f.sum == 0 && row.c == 0;
   if (KIND != SINGLE) {
@@ -148,92 +137,65 @@ INLINED void invert(__local const double *D, __local double *inverse) {
   }
 }
 
-// The unknowns of the block from number `done` on, one after another: `moves` of a lane are x - c of its rows if all before
-// them are through, so those of lane k count after k steps.
-INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane, int from, int to) {
-  double own[ROWS][ROWS];
-#pragma unroll
-  for (int a = 0; a < ROWS; a++)
-#pragma unroll
-    for (int b = 0; b < a; b++) own[a][b] = D[AT(lane * ROWS + a, lane * ROWS + b)];
+// The unknowns one after another: what a lane has in step k = lane counts. Without branches: after its own step a row gets zeros.
+INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane) {
 #ifdef NVIDIA
-#pragma unroll 8
+#pragma unroll
 #endif
-  for (int k = from / ROWS; k * ROWS < to; k++) {
-    double t[ROWS][ROWS], moves[ROWS];
-#pragma unroll
-    for (int a = 0; a < ROWS; a++)
-#pragma unroll
-      for (int b = 0; b < ROWS; b++) t[a][b] = k < lane ? D[AT(lane * ROWS + a, k * ROWS + b)] : 0.0;
-#pragma unroll
-    for (int a = 0; a < ROWS; a++) {
-      Row r = row[a];
-#pragma unroll
-      for (int b = 0; b < a; b++) follow(&r, own[a][b], moves[b]);
-      moves[a] = unknownOf(r) - r.c;
-      // What the rows of the lane itself do to each other remains.
-      if (k == lane) row[a] = r;
-    }
-#pragma unroll
-    for (int b = 0; b < ROWS; b++) {
-      double m = broadcast(moves[b], k, slots + k * ROWS + b);
-#pragma unroll
-      for (int a = 0; a < ROWS; a++)
-        if (k < lane) follow(&row[a], t[a][b], m);
-    }
+  for (int k = 0; k < BLOCK - 1; k++) {
+    double v = D[AT(lane, min(k, lane))], t = k < lane ? v : 0.0;
+    double m = broadcast(unknownOf(*row) - row->c, k, slots + k);
+    row->rest = fma(-t, m, row->rest);
+    row->size = fma(fabs(t), fabs(m), row->size);
+    row->moved |= k < lane ? as_ulong(m) : 0;
   }
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global const REAL *T, long4 place, __global const REAL *b,
     __global REAL *x, volatile __global ulong *published, volatile __global int *state, int from, int to,
-    int start, int step, int unit, int spins) {
+    int start, int step, int unit, int spins, __local long *acc) {
   LOCALS;
   __local double inverse[TRIANGLE];
   __local int ticket, found, proved;
   if (l == 0) {
     ticket = atomic_inc(state + TICKET);
     failed = state[FAILED] != 0 || state[SINGULAR] != 0;
-    found = LANES;
+    found = BLOCK;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (failed) return;
+  if (failed) return; // PoCL: from such a return to the next barrier work-item 0 may do everything twice
   int begin = from + ticket * BLOCK, rows = min(BLOCK, to - begin);
   loadDiagonal(D, A, begin, rows, unit);
   barrier(CLK_LOCAL_MEM_FENCE);
   invert(D, inverse);
   barrier(CLK_LOCAL_MEM_FENCE);
 
-  int lane = l % LANES;
-  Row unknown[ROWS];
-  Filter before[ROWS];
-  double right[ROWS];
-#pragma unroll
-  for (int a = 0; a < ROWS; a++) {
-    int i = lane * ROWS + a;
-    unknown[a].d = D[AT(i, i)];
-    unknown[a].reciprocal = inverse[AT(i, i)];
-    right[a] = i < rows ? b[ELEMENT(begin + i)] : 0.0;
-  }
+  int lane = l % BLOCK;
+  Row unknown;
+  unknown.d = D[AT(lane, lane)];
+  double reciprocal = inverse[AT(lane, lane)], right = lane < rows ? b[ELEMENT(begin + lane)] : 0.0;
   Filter f = emptyFilter();
-  if (begin > 0) subtractBefore(&f, part, known, A, way, begin, rows);
+  subtractBefore(&f, part, known, A, way, begin, rows);
   keepShare(part, f);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (failed) {
     if (l == 0) state[FAILED] = 1;
     return;
   }
+  Filter before;
   BY_LANES {
-#pragma unroll
-    for (int a = 0; a < ROWS; a++) {
-      int i = lane * ROWS + a;
-      before[a] = merged(part, i);
-      addTerm(&before[a], right[a]);
-      if (l < LANES) c[i] = before[a].sum + before[a].rest;
-    }
+    before = merged(part, lane);
+    addTerm(&before, right);
+    if (l < BLOCK) c[lane] = before.sum + before.rest;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   double candidate = 0.0;
-  for (int j = slot; j <= row; j += SLOTS) candidate = fma(inverse[AT(row, j)], c[j], candidate);
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++) {
+    int j = slot + k * SLOTS;
+    double v = inverse[AT(row, min(j, row))];
+    candidate = fma(j <= row ? v : 0.0, finiteOr0(c[j]), candidate);
+  }
   sums[slot * BLOCK + row] = candidate;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (l < BLOCK) {
@@ -249,52 +211,35 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     keepShare(part, blockShare(D, c, row, slot, KIND == SINGLE));
     barrier(CLK_LOCAL_MEM_FENCE);
     BY_LANES {
-      Filter sum[ROWS];
-      double bound[ROWS];
-#pragma unroll
-      for (int a = 0; a < ROWS; a++) {
-        int i = lane * ROWS + a;
-        sum[a] = before[a];
-        addFilter(&sum[a], merged(part, i));
-        bound[a] = boundOf(sum[a], ADDITIONS(begin), true);
-        setResidual(&unknown[a], sum[a]);
-        unknown[a].c = c[i];
-        // Those that are proved do not move.
-        if (i < done) unknown[a].high = unknown[a].rest = unknown[a].c = unknown[a].reciprocal = 0.0;
+      Filter sum = before;
+      addFilter(&sum, merged(part, lane));
+      setResidual(&unknown, sum);
+      unknown.c = c[lane];
+      unknown.reciprocal = reciprocal;
+      // Those that are proved, or not there, do not move.
+      bool still = lane < done || lane >= rows;
+      if (still) unknown.high = unknown.rest = unknown.c = unknown.reciprocal = 0.0;
+      chain(&unknown, D, slots, lane);
+      double v = unknownOf(unknown);
+      bool sure = still || isProved(unknown, sum, boundOf(sum, ADDITIONS(begin), true), v, v - unknown.c);
+      int count = min(rows, firstOf(l < BLOCK && !sure, &found));
+      if (l < BLOCK && !still && lane < count) {
+        published[begin + lane] = bitsOf(v + 0.0); // an exact zero has no sign
+        put(x + ELEMENT(begin + lane), v + 0.0);
       }
-      chain(unknown, D, slots, lane, done, rows);
-      int count = rows;
-      double value[ROWS];
-#pragma unroll
-      for (int a = 0; a < ROWS; a++) {
-        int i = lane * ROWS + a;
-        double v = value[a] = unknownOf(unknown[a]);
-        bool sure = i < done || i >= rows || isProved(unknown[a], sum[a], bound[a], v, v - unknown[a].c);
-        count = min(count, firstOf(l < LANES && !sure, &found) * ROWS + a);
-      }
-#pragma unroll
-      for (int a = 0; a < ROWS; a++) {
-        int i = lane * ROWS + a;
-        double v = value[a] + 0.0; // an exact zero has no sign
-        if (l < LANES && i >= done && i < count) {
-          published[begin + i] = bitsOf(v);
-          put(x + ELEMENT(begin + i), v);
-        }
-        if (l < LANES && i >= done) c[i] = finiteOr0(v);
-      }
+      if (l < BLOCK && !still) c[lane] = finiteOr0(v);
       if (l == 0) proved = count;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = proved;
-    if (now == done && pass > 0) {
-      double exact = exactRow(acc, A, way, D + AT(done, 0), c, done, begin + done, begin, b[ELEMENT(begin + done)], KIND, D[AT(done, done)]);
-      if (l == 0) {
-        published[begin + done] = bitsOf(exact);
-        put(x + ELEMENT(begin + done), exact);
-        c[done] = exact;
-      }
-      now = done + 1;
+    bool stuck = now == done && pass > 0;
+    depositRow(stuck, acc, A, way, D + AT(done, 0), c, done, begin + done, begin);
+    if (stuck && l == 0) {
+      double exact = entryOfSum(acc, b[ELEMENT(begin + done)], KIND, D[AT(done, done)]);
+      published[begin + done] = bitsOf(exact);
+      put(x + ELEMENT(begin + done), exact);
+      c[done] = exact;
     }
-    done = now;
+    done = stuck ? done + 1 : now;
   }
 }

@@ -1,6 +1,7 @@
 // r := RN(b - T x), for the unknowns that are published.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsvResidual(__global const REAL *T, long4 place, __global const REAL *b,
-    __global REAL *r, volatile __global ulong *published, int from, int to, int start, int step, int unit, int spins) {
+    __global REAL *r, volatile __global ulong *published, int from, int to, int start, int step, int unit, int spins,
+    __local long *acc) {
   LOCALS;
   int begin = from + get_group_id(0) * BLOCK, rows = min(BLOCK, to - begin);
   if (l == 0) failed = 0;
@@ -19,10 +20,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsvResidual(__
     if (v == v) put(r + ELEMENT(begin + l), v);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = 0; i < rows; i++)
-    if (slots[i] != slots[i]) {
-      double exact = exactRow(acc, A, way, D + AT(i, 0), c, i + 1, begin + i, begin, b[ELEMENT(begin + i)], ROUND, 1.0);
-      if (l == 0) put(r + ELEMENT(begin + i), exact);
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
+  for (int i = 0; i < rows; i++) {
+    bool open = slots[i] != slots[i];
+    depositRow(open, acc, A, way, D + AT(i, 0), c, i + 1, begin + i, begin);
+    if (open && l == 0) put(r + ELEMENT(begin + i), entryOfSum(acc, b[ELEMENT(begin + i)], ROUND, 1.0));
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
 }

@@ -5,7 +5,6 @@
 // BLOCK: rows of a block. SLOTS: work-items a row. BY_ROWS: rows of T are contiguous, else columns are. DEPTH: turns whose entries
 // are asked for together, by rows. All are powers of two.
 #define APART __attribute__((noinline))
-// What has barriers in it must be inlined: PoCL splits a kernel at them.
 #define INLINED __attribute__((always_inline))
 // In a loop that counts arguments must stay in registers; PoCL, which puts everything between two barriers into a loop over
 // the work-items, would compile them for many seconds.
@@ -178,7 +177,7 @@ INLINED void subtractBefore(Filter *f, Filters part, __local double *known, Tria
   double t[WIDTH];
 #if BY_ROWS
   int near = begin - BLOCK;
-  if (near > 0) subtractColumns(f, part, A, way, begin, rows, near);
+  subtractColumns(f, part, A, way, begin, rows, near);
   loadBlock(t, &bits, A, way, i, slot, near);
   subtractBlock(f, known, t, bits, way, slot, near, 0);
 #else
@@ -202,20 +201,20 @@ APART void depositShare(__local long *acc, Triangle A, Waiting way, __local cons
   for (int j = l; j < before + count; j += GROUP)
     addProduct(acc, j < before ? -entryOf(A, i, j) : -row[j - before], j < before ? as_double(way.published[j]) : own[j - before]);
 }
+// Those of all work-items, if they are wanted: where a barrier is in one branch only, PoCL lets work-item 0 through twice. What is
+// made of them is for one work-item, by entryOfSum.
+INLINED void depositRow(bool wanted, __local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own,
+                        int count, int i, int before) {
+  int l = get_local_id(0);
+  if (wanted)
+    for (int k = l; k < ACCUMULATOR; k += GROUP) acc[k] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (wanted) depositShare(acc, A, way, row, own, count, i, before, l);
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
 APART double entryOfSum(__local long *acc, double b, int kind, double d) {
   addNumber(acc, b);
   return exactEntry(acc, kind, d);
-}
-
-// The entry that is made of b - these terms, for work-item 0. All work-items of a group.
-INLINED double exactRow(__local long *acc, Triangle A, Waiting way, __local const double *row, __local const double *own, int count, int i,
-                int before, double b, int kind, double d) {
-  int l = get_local_id(0);
-  for (int k = l; k < ACCUMULATOR; k += GROUP) acc[k] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  depositShare(acc, A, way, row, own, count, i, before, l);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return l == 0 ? entryOfSum(acc, b, kind, d) : 0.0;
 }
 
 // The diagonal block in local memory, ones on the diagonal where T has them or has no rows.
@@ -228,11 +227,15 @@ void loadDiagonal(__local double *D, Triangle A, int begin, int rows, int unit) 
   }
 }
 
-// A row of the block times `c`, the share of a slot; with the diagonal if that is asked for.
+// A row of the block times `c`, the share of a slot; with the diagonal if that is asked for. Zeros stand for what is not there, so
+// that all loads are on their way at once.
 Filter blockShare(__local const double *D, __local const double *c, int row, int slot, int diagonal) {
   Filter f = emptyFilter();
-  for (int j = slot; j < row + diagonal; j += SLOTS) {
-    subtractProduct(&f, D[AT(row, j)], c[j]);
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++) {
+    int j = slot + k * SLOTS;
+    double v = D[AT(row, min(j, row))], t = j < row + diagonal ? v : 0.0;
+    subtractProduct(&f, t, c[j]);
     f.least = leastOf(f.least, c[j]);
   }
   return f;
@@ -252,7 +255,6 @@ Filter merged(Filters part, int row) {
 
 #define LOCALS                                                                       \
   __local double D[TRIANGLE], c[BLOCK], slots[BLOCK], known[2 * BLOCK], sums[GROUP], rests[GROUP], sizes[GROUP]; \
-  __local long acc[ACCUMULATOR];                                                     \
   volatile __local int failed;                                                       \
   Filters part = {sums, rests, sizes};                                               \
   Triangle A = {T, place};                                                           \
