@@ -2,6 +2,7 @@
 // sides, as NVIDIA's libraries have them.
 import { farApart } from "./gpuChecks.mjs";
 import { contest, timeOf, timesOf } from "./gpuClock.mjs";
+import { STAGES } from "./gpuOurs.mjs";
 import { quick } from "./gpuSession.mjs";
 import { bandwidth, milliseconds, printOutcomes } from "./gpuTable.mjs";
 import { count, figure, ratio } from "./table.mjs";
@@ -22,6 +23,11 @@ export const PEER = "cu"; // cuBLAS, cuSOLVER
 /** Ours as a rival; `result`, where it is given, is read and compared. */
 export function ourRival({ ours: { finish } }, data, routine, enqueue, result) {
   return { name: `${OURS}, ${routine}`, enqueue, finish, read: () => result && data.read(result) };
+}
+
+/** The same by the papers' stages alone: `enqueue` takes one of them. */
+export function stageRivals({ ours: { finish } }, data, enqueue, result) {
+  return STAGES.map((stage) => ({ name: stage, enqueue: () => enqueue(stage), finish, read: () => data.read(result) }));
 }
 
 /** That of one of NVIDIA's libraries ("blas", "solver"), in a list that is empty where it is not there. */

@@ -1,6 +1,6 @@
 // exgemv, square and with panels, as it is and transposed, beside plain kernels and cuBLAS.
 import { withData } from "./gpuData.mjs";
-import { measureDense, ORDERS, ourRival, peerRivals } from "./gpuDense.mjs";
+import { measureDense, ORDERS, ourRival, peerRivals, stageRivals } from "./gpuDense.mjs";
 import { entriesOf, transposed } from "./gpuOurs.mjs";
 import { PLAIN } from "./gpuPlain.mjs";
 
@@ -25,6 +25,8 @@ function measure(gpu, data, rows, cols, trans) {
   const rivals = [
     plainRival(gpu, data, { rows, cols, trans }, A, x, y),
     ourRival(gpu, data, "exgemv", () => gpu.ours.gemv(entries, x.here, y.here), y),
+    // They have a work-group for each row, and rows without gaps.
+    ...(trans && rows === cols ? stageRivals(gpu, data, (stage) => gpu.ours.gemvBy(stage, entries, x.here, y.here), y) : []),
     ...peerRivals(gpu, data, "blas", "cuBLAS Dgemv", (blas) => blas.gemv(trans, rows, cols, A.there, x.there, y.there), y),
   ];
   return measureDense(gpu, { op: "gemv", form: trans ? "transposed" : "as it is", rows, cols, bytes: 8 * rows * cols }, rivals);

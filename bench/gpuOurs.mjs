@@ -3,9 +3,13 @@
 import { runSync } from "../dist/dense/steps.js";
 import { now } from "../dist/engines/device.js";
 import { EXACT_STAGES } from "../dist/engines/kernels.js";
+import { gemvBy } from "../dist/engines/opencl/gemv.js";
 import { kernelsOn } from "../dist/engines/opencl/index.js";
+import { lu } from "../dist/engines/opencl/lu.js";
+import { luUnblocked } from "../dist/engines/opencl/luUnblocked.js";
 import { reduce } from "../dist/engines/opencl/reductions.js";
 import { inScope } from "../dist/engines/opencl/scope.js";
+import { trsvBy } from "../dist/engines/opencl/trsv.js";
 import { Superaccumulator } from "../dist/exact/superaccumulator.js";
 
 const SINGLE = { rounding: "single", refine: 0, refineBlocks: 0, blockSize: 0 };
@@ -26,10 +30,11 @@ export function oursOn(device) {
   // Calls in a row wait once, behind the last.
   const unhurried = Object.create(device, { finish: { value: () => ({ now() {} }) } });
   const kernels = kernelsOn(unhurried);
+  const run = (routine, work) => now(inScope(unhurried, routine, work));
   return {
     finish: () => device.finish().now(),
     /** The library's way: certified, and exactly where that proves nothing. The result is here. */
-    reduce: (op, x, y) => now(inScope(unhurried, `ex${op}`, (scope) => reduce(scope, op, x, y, false, "nearest", "binary64"))),
+    reduce: (op, x, y) => run(`ex${op}`, (scope) => reduce(scope, op, x, y, false, "nearest", "binary64")),
     /** By one of the papers' stages. */
     reduceBy(stage, op, x, y) {
       const sum = new Superaccumulator();
@@ -37,8 +42,12 @@ export function oursOn(device) {
       return sum.round();
     },
     gemv: (A, x, y) => kernels.gemv(1, A, x, 0, y),
+    gemvBy: (stage, A, x, y) => run("exgemv", (scope) => gemvBy(scope, stage, 1, A, x, 0, y)),
     gemm: (A, B, C) => kernels.gemm(1, A, B, 0, C),
     trsv: (T, b, x, how) => kernels.trsv(T, b, x, { ...SINGLE, ...how }),
+    trsvBy: (stage, T, b, x, how) => run("extrsv", (scope) => trsvBy(scope, stage, T, b, x, { ...SINGLE, ...how })),
+    /** The paper's, column by column. */
+    luUnblocked: (data, n, count, pivots, info) => run("exlu", (scope) => lu(scope, data, n, n, count, pivots, info, luUnblocked)),
     lu: (data, n, count, pivots, info) => kernels.lu(data, n, n, count, pivots, info),
     /** A plan for a triangle by rows on the device. */
     plan(A, { upper, exact, schedule }) {

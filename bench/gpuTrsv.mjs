@@ -1,6 +1,6 @@
 // extrsv beside cuBLAS, with a lower triangle as it is and transposed.
 import { withData } from "./gpuData.mjs";
-import { measureDense, ORDERS, ourRival, peerRivals } from "./gpuDense.mjs";
+import { measureDense, ORDERS, ourRival, peerRivals, stageRivals } from "./gpuDense.mjs";
 import { entriesOf, transposed } from "./gpuOurs.mjs";
 
 export async function* measureTrsv(gpu) {
@@ -18,8 +18,10 @@ async function measure(gpu, data, n) {
       runtime.copy(x.there, b.there, 8 * n); // a launch more, some 3 µs
       blas.trsv({ upper: false, transposed: trans, unit: false }, n, A.there, x.there);
     };
+    const how = { upper: trans, unit: false };
     const rivals = [
-      ourRival(gpu, data, "extrsv", () => gpu.ours.trsv(T, b.here, x.here, { upper: trans, unit: false }), x),
+      ourRival(gpu, data, "extrsv", () => gpu.ours.trsv(T, b.here, x.here, how), x),
+      ...(trans && n === ORDERS.trsv[0] ? stageRivals(gpu, data, (stage) => gpu.ours.trsvBy(stage, T, b.here, x.here, how), x) : []),
       ...peerRivals(gpu, data, "blas", "cuBLAS Dtrsv", inPlace, x),
     ];
     const form = trans ? "lower, transposed" : "lower";
