@@ -200,8 +200,10 @@ describe("the stage asked for", () => {
         return kernel.apply(reference, args);
       };
     const engine = new Proxy(reference, {
-      get: (target, name: keyof Kernels) =>
-        name === "name" ? target.name : watch(name, target[name] as unknown as (...args: unknown[]) => unknown),
+      get(target, name: keyof Kernels) {
+        const kernel = target[name];
+        return typeof kernel === "function" ? watch(name, kernel as unknown as (...args: unknown[]) => unknown) : kernel;
+      },
     });
     return { engine, asked };
   }
