@@ -1,7 +1,7 @@
 // The OpenCL engine by itself: its devices, and an engine on one of them, as open("opencl") gives.
 import { checkOptions } from "./checks.ts";
 import { type Engine, engineOf } from "./engines/engine.ts";
-import { CHOICES } from "./engines/opencl/choices.ts";
+import { checkChoices } from "./engines/opencl/choices.ts";
 import { type Choices, openclBackend } from "./engines/opencl/index.ts";
 
 export { type Choices, type DeviceInfo, devices } from "./engines/opencl/index.ts";
@@ -17,6 +17,6 @@ export interface DeviceOptions {
 export async function open(options: DeviceOptions = {}): Promise<Engine> {
   checkOptions("open", options, ["device", "choices"]);
   const { device, choices = {} } = options;
-  checkOptions("open", choices, CHOICES);
+  checkChoices(choices);
   return engineOf(await openclBackend(device, choices));
 }

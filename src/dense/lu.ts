@@ -59,7 +59,14 @@ export function* exluBatch<V extends Real>(data: V, n: number, count: number): R
     const overflowed = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as number;
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
-  return { lu: kept ? ((yield* fetch("exluBatch", kept)) as V) : lu, pivots, info };
+  const factors = kept ? ((yield* fetch("exluBatch", kept)) as V) : lu;
+  // How far the work on a singular matrix went is an engine's own business: what is left of it must not look like factors.
+  for (const [k, column] of info.entries())
+    if (column !== 0) {
+      factors.fill(Number.NaN, k * n * n, (k + 1) * n * n);
+      pivots.fill(0, k * n, (k + 1) * n);
+    }
+  return { lu: factors, pivots, info };
 }
 
 // A copy where the engine keeps data, if it does, and of such a one a copy here.

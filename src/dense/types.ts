@@ -37,7 +37,7 @@ export interface BatchLU<V extends Real = Float64Array> {
   readonly lu: V;
   /** n for each matrix. */
   readonly pivots: Int32Array;
-  /** For each matrix 0, or 1 + the column of its zero pivot. */
+  /** For each matrix 0, or 1 + the column of its zero pivot; then its factors are NaN, and its pivots 0. */
   readonly info: Int32Array;
 }
 

@@ -1,5 +1,6 @@
-import type { ExactStage } from "../kernels.ts";
-import type { GemmOptions } from "./gemm.ts";
+import { checkOptions, describe } from "../../checks.ts";
+import { ShapeError } from "../../errors.ts";
+import { EXACT_STAGES, type ExactStage } from "../kernels.ts";
 import type { GemvShape } from "./gemv.ts";
 import type { Blocking } from "./luBlocked.ts";
 import type { Exact, Filter } from "./reductions.ts";
@@ -18,10 +19,55 @@ export interface Choices {
   /** How that stage is laid out. */
   readonly exact?: Partial<Exact> | undefined;
   readonly gemv?: Partial<GemvShape> | undefined;
-  readonly gemm?: GemmOptions | undefined;
-  readonly trsv?: Partial<TrsvTuning> | undefined;
-  readonly lu?: Partial<Blocking> | undefined;
-  readonly sparse?: Partial<Tuning> | undefined;
+  readonly trsv?: Partial<Pick<TrsvTuning, "slots" | "depth">> | undefined;
+  readonly lu?: Partial<Pick<Blocking, "width" | "groups" | "shortest" | "resident">> | undefined;
+  readonly sparse?: Partial<Pick<Tuning, "group" | "groups" | "window">> | undefined;
 }
 
-export const CHOICES: readonly (keyof Choices)[] = ["filter", "stage", "exact", "gemv", "gemm", "trsv", "lu", "sparse"];
+type Values = readonly (number | boolean | string)[];
+
+// The values that kernels take: sizes of groups and of what they share are compiled in, and not all of them make sense.
+const FLAGS = [true, false];
+const LANES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const GROUPS = Array.from({ length: 64 }, (_, i) => i + 1);
+const ALLOWED: { readonly [K in keyof Choices]-?: Values | Readonly<Record<string, Values>> } = {
+  filter: { levels: [2, 3, 4], unroll: [1, 2, 4], group: LANES, groups: GROUPS },
+  stage: EXACT_STAGES,
+  exact: { group: LANES, groups: GROUPS, stride: [1, 2, 4, 8, 16] },
+  gemv: { rowLanes: LANES, colLanes: LANES, rowsEach: [1, 2, 4], deep: [1, 2, 4, 8], chunks: [...GROUPS, 128], wide: FLAGS },
+  trsv: { slots: [1, 2, 4, 8], depth: [1, 2, 4] },
+  lu: { width: [32, 64], groups: LANES.map((n) => 2 * n), shortest: LANES.map((n) => 8 * n), resident: FLAGS },
+  sparse: { group: LANES, groups: LANES.map((n) => 8 * n), window: [2, 3, 4, 8, 13, 16] },
+};
+const MOST_LANES = 1024;
+
+/** Choices that kernels can be compiled with. */
+export function checkChoices(choices: Choices): void {
+  checkOptions("open", choices, Object.keys(ALLOWED));
+  for (const [name, value] of Object.entries(choices) as [keyof Choices, unknown][]) {
+    const allowed = ALLOWED[name];
+    if (value === undefined) continue;
+    if (Array.isArray(allowed)) checkValue(name, value, allowed);
+    else checkValues(name, value as object, allowed as Readonly<Record<string, Values>>);
+  }
+  const { rowLanes = 1, colLanes = 1 } = choices.gemv ?? {};
+  if (rowLanes * colLanes > MOST_LANES)
+    throw new ShapeError(`open: choices.gemv has ${rowLanes} by ${colLanes} lanes, expected at most ${MOST_LANES} in all`);
+}
+
+function checkValues(name: string, values: object, allowed: Readonly<Record<string, Values>>): void {
+  if (typeof values !== "object" || values === null || Array.isArray(values))
+    throw new ShapeError(
+      `open: choices.${name} is ${describe(values)}, expected an object with some of ${Object.keys(allowed).join(", ")}`,
+    );
+  for (const [key, value] of Object.entries(values)) {
+    const list = allowed[key];
+    if (!list) throw new ShapeError(`open: there is no choices.${name}.${key}, expected some of ${Object.keys(allowed).join(", ")}`);
+    if (value !== undefined) checkValue(`${name}.${key}`, value, list);
+  }
+}
+
+function checkValue(name: string, value: unknown, allowed: Values): void {
+  if (!allowed.includes(value as number))
+    throw new ShapeError(`open: choices.${name} is ${describe(value)}, expected one of ${allowed.join(", ")}`);
+}

@@ -1,6 +1,7 @@
-import { checkCount } from "../../checks.ts";
+import { describe } from "../../checks.ts";
 import type { Reducer } from "../../dense/level1.ts";
 import type { MatrixKernels } from "../../dense/steps.ts";
+import { ShapeError } from "../../errors.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
@@ -43,7 +44,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices): object {
     reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
     map: call("map", map),
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
-    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args, choices.gemm)),
+    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
@@ -57,7 +58,9 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices): object {
 
 /** The engine "opencl". */
 export async function openclBackend(choice?: string | number, choices: Choices = {}): Promise<Backend> {
-  if (choice !== undefined && typeof choice !== "string") checkCount("open", "device", choice, 0);
+  const isPlace = typeof choice === "number" && Number.isSafeInteger(choice) && choice >= 0;
+  if (choice !== undefined && !isPlace && (typeof choice !== "string" || choice === ""))
+    throw new ShapeError(`open: device is ${describe(choice)}, expected a place in the list of devices or a part of a name`);
   return backendOn(await openDevice(choice), choices);
 }
 
