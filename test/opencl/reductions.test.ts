@@ -91,6 +91,14 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
         for (const [x, y] of pairs(random, n, how.levels === 2)) agree("dot", x, y, MODES[random.below(4)] as Rounding, how);
   });
 
+  test.each([1, 2, 31, 32, 33, 64, 256, 1024])("return the sum with groups of %i, around every multiple", (group) => {
+    const random = new Random(SEED + group);
+    const how = { levels: 2, unroll: 1, group, groups: 1 }; // the one that is compiled soonest
+    for (const many of [0, 1, 2, 3, 7])
+      for (const n of [many * group - 1, many * group, many * group + 1].filter((length) => length > 0))
+        for (const [x, y] of pairs(random, n, false).slice(0, 2)) agree("sum", x, y, "nearest", how);
+  });
+
   test("return the root of a sum of squares", () => {
     const random = new Random(SEED + 2);
     for (const n of [0, 1, 2, 5, 33, 1000])
