@@ -73,8 +73,8 @@ function passing<R>(work: Work<R>, wait: () => void): IteratorResult<Wait, R> {
 }
 
 /** Do work while the caller goes on. What comes before its first wait has been done when this returns. */
-export async function later<R>(work: Work<R>): Promise<R> {
-  let turn = work.next();
+export async function later<R>(work: Work<R>, first = work.next()): Promise<R> {
+  let turn = first;
   while (!turn.done) {
     try {
       await turn.value.later();
@@ -85,4 +85,18 @@ export async function later<R>(work: Work<R>): Promise<R> {
     turn = work.next();
   }
   return turn.value;
+}
+
+/**
+ * The same for one piece of work after another: each gives its first commands at once, and goes on when those before it are
+ * through, so that they end in the order in which they began.
+ */
+export function inOrder(): <R>(work: Work<R>) => Promise<R> {
+  let before: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    const first = work.next();
+    const mine = before.then(() => later(work, first));
+    before = mine.catch(() => undefined);
+    return mine;
+  };
 }

@@ -36,6 +36,22 @@ describe.skipIf(!found?.available)(`the engine opencl ${found?.reason ?? ""}`, (
     for (const resident of residents) resident.free();
   });
 
+  test("ends calls in their order, however many steps each takes", async () => {
+    // The first has an entry that only the exact stage decides, and a factor that only the host takes.
+    const n = 60;
+    const hard = matrix(new Float64Array(n * n).fill(1), n, n);
+    hard.data.set([1e300, 1, -1e300]);
+    const easy = matrix(vector(n * n), n, n);
+    const y = new Float64Array(n);
+    const ended: number[] = [];
+    const calls = [hard, easy, hard, easy, easy].map((A, k) =>
+      engine.exgemv(1.5, A, new Float64Array(n).fill(1), 0, y).then(() => ended.push(k)),
+    );
+    await Promise.all(calls);
+    expect(ended).toEqual([0, 1, 2, 3, 4]);
+    expect(storedBits(y)).toEqual(storedBits(exgemv(1.5, easy, new Float64Array(n).fill(1), 0, new Float64Array(n))));
+  });
+
   test.each(["", null, {}, -1, 0.5, true])("has no device %j", async (device) => {
     for (const opening of [openAny("opencl", { device: device as string }), open({ device: device as string })])
       await expect(opening).rejects.toThrow(/^open: device is .*, expected a place in the list of devices or a part of a name$/);

@@ -5,7 +5,7 @@ import { ShapeError } from "../../errors.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
-import { later, now, type Work } from "../device.ts";
+import { inOrder, later, now, type Work } from "../device.ts";
 import type { Backend } from "../engine.ts";
 import type { Entries, Kernels } from "../kernels.ts";
 import type { Choices } from "./choices.ts";
@@ -67,7 +67,7 @@ export async function openclBackend(choice?: string | number, choices: Choices =
 /** The same on a device that is open. */
 export function backendOn(device: OpenclDevice, choices: Choices = {}): Backend {
   return {
-    ...kernelsBy(later, device, choices),
+    ...kernelsBy(inOrder(), device, choices),
     kind: "opencl",
     device: device.name,
     store: {
