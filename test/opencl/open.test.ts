@@ -2,7 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Choices } from "../../src/engines/opencl/choices.ts";
 import { ShapeError } from "../../src/errors.ts";
-import { type Engine, engines, exdot, exgemv, exlu, exsum, extrsv, laplacian, matrix, open as openAny, sptrsv } from "../../src/index.ts";
+import {
+  type Engine,
+  engines,
+  exdot,
+  exgemv,
+  exlu,
+  exsum,
+  extrsv,
+  illConditionedDot,
+  laplacian,
+  matrix,
+  open as openAny,
+  sptrsv,
+} from "../../src/index.ts";
 import { devices, open } from "../../src/opencl.ts";
 import { Random } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
@@ -37,19 +50,20 @@ describe.skipIf(!found?.available)(`the engine opencl ${found?.reason ?? ""}`, (
   });
 
   test("ends calls in their order, however many steps each takes", async () => {
-    // The first has an entry that only the exact stage decides, and a factor that only the host takes.
+    // Some have entries that only the exact stage decides, with a factor that only the host takes.
     const n = 60;
-    const hard = matrix(new Float64Array(n * n).fill(1), n, n);
-    hard.data.set([1e300, 1, -1e300]);
+    const { x: row, y: x } = illConditionedDot(n, 1e60, 3);
+    const hard = matrix(
+      Float64Array.from({ length: n * n }, (_, i) => row[i % n] as number),
+      n,
+      n,
+    );
     const easy = matrix(vector(n * n), n, n);
     const y = new Float64Array(n);
     const ended: number[] = [];
-    const calls = [hard, easy, hard, easy, easy].map((A, k) =>
-      engine.exgemv(1.5, A, new Float64Array(n).fill(1), 0, y).then(() => ended.push(k)),
-    );
-    await Promise.all(calls);
+    await Promise.all([hard, easy, hard, easy, easy].map((A, k) => engine.exgemv(1.5, A, x, 0, y).then(() => ended.push(k))));
     expect(ended).toEqual([0, 1, 2, 3, 4]);
-    expect(storedBits(y)).toEqual(storedBits(exgemv(1.5, easy, new Float64Array(n).fill(1), 0, new Float64Array(n))));
+    expect(storedBits(y)).toEqual(storedBits(exgemv(1.5, easy, x, 0, new Float64Array(n))));
   });
 
   test.each(["", null, {}, -1, 0.5, true])("has no device %j", async (device) => {
