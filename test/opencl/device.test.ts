@@ -10,6 +10,7 @@ import { csr, exdot, exgemv, exsum, matrix } from "../../src/index.ts";
 import { caught } from "../caught.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
+const SINGLE_CONFIG = 0x101b;
 const DOUBLE_CONFIG = 0x1032;
 const EXTENSIONS = 0x1030;
 const LOST = -5;
@@ -88,6 +89,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
 
   test.each([
     ["binary64", DOUBLE_CONFIG, (value: Uint8Array) => value.fill(0)],
+    ["subnormals of binary32", SINGLE_CONFIG, (value: Uint8Array) => value.fill(0x80)],
     ["64-bit atomics", EXTENSIONS, (value: Uint8Array) => value.fill(32)],
   ])("a device without %s is refused in one line", async (_, info, forget) => {
     const lacking = like({
@@ -97,7 +99,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
         return code;
       },
     });
-    await expect(openDevice(undefined, lacking)).rejects.toThrow(/^opencl: [^\n]* has no binary64 arithmetic [^\n]*$/);
+    await expect(openDevice(undefined, lacking)).rejects.toThrow(/^opencl: [^\n]* lacks binary64 [^\n]*$/);
   });
 
   test("more than the device takes is refused before anything is done", () => {

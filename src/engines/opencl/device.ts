@@ -16,7 +16,6 @@ export interface DeviceInfo {
 
 interface Found extends DeviceInfo {
   readonly id: Handle;
-  readonly extensions: string;
 }
 
 const GPU = 4n;
@@ -25,7 +24,16 @@ const ALL = 0xffffffff;
 const NOT_FOUND = -1;
 const NO_DRIVER = -1001;
 
-const INFO = { type: 0x1000, units: 0x1002, mostInGroup: 0x1004, largest: 0x1010, memory: 0x101f, local: 0x1023, double: 0x1032 };
+const INFO = {
+  type: 0x1000,
+  units: 0x1002,
+  mostInGroup: 0x1004,
+  largest: 0x1010,
+  memory: 0x101f,
+  local: 0x1023,
+  single: 0x101b,
+  double: 0x1032,
+};
 const NAME = 0x102b;
 const VENDOR = 0x102c;
 const EXTENSIONS = 0x1030;
@@ -33,6 +41,7 @@ const PLATFORM_NAME = 0x0902;
 const BUILD_LOG = 0x1183;
 const GROUP_SIZE = 0x11b0;
 const FUSED = 32n; // CL_FP_FMA
+const IEEE = 0x81n; // of binary32: CL_FP_DENORM, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 const ATOMICS = ["cl_khr_int64_base_atomics"];
 
 /** The devices of this machine, in the order of OpenCL's platforms. */
@@ -56,7 +65,7 @@ export function bestOf<D extends DeviceInfo>(all: readonly D[], choice?: string 
   const best = usable.find(({ type }) => type === "gpu") ?? usable[0];
   if (!best)
     throw new EngineError(
-      `opencl: ${wanted[0]?.name} has no binary64 arithmetic with fused multiply-add and 64-bit atomics, expected a device that does (of ${names})`,
+      `opencl: ${wanted[0]?.name} lacks binary64 with fused multiply-add, IEEE binary32 or 64-bit atomics, expected a device that has all of them (of ${names})`,
     );
   return best;
 }
@@ -81,10 +90,12 @@ function found(cl: Library): Found[] {
         index,
         id,
         platform,
-        extensions,
         name: textOf((...args) => cl.clGetDeviceInfo(id, NAME, ...args)),
         type: (type & GPU) !== 0n ? "gpu" : (type & CPU) !== 0n ? "cpu" : "accelerator",
-        usable: (numberOf(cl, id, INFO.double) & FUSED) !== 0n && ATOMICS.every((name) => extensions.includes(name)),
+        usable:
+          (numberOf(cl, id, INFO.double) & FUSED) !== 0n &&
+          (numberOf(cl, id, INFO.single) & IEEE) === IEEE &&
+          ATOMICS.every((name) => extensions.includes(name)),
       };
     });
 }
@@ -285,9 +296,15 @@ export class OpenclDevice implements Device {
     if (known) return known.handle;
     const text = `${PRAGMAS}${sources.join("\n")}`;
     const { id } = this.info;
-    const strict = this.info.extensions.includes("cl_khr_fp64") ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
     const program = this.made("a program", (code) => this.cl.clCreateProgramWithSource(this.context, 1, [text], null, code));
-    const code = this.cl.clBuildProgram(program, 1, BigUint64Array.of(id), `-cl-std=CL1.2 -w ${strict} ${options}`, null, null);
+    const code = this.cl.clBuildProgram(
+      program,
+      1,
+      BigUint64Array.of(id),
+      `-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt${options}`,
+      null,
+      null,
+    );
     if (code !== 0) {
       const log = textOf((...args) => this.cl.clGetProgramBuildInfo(program, id, BUILD_LOG, ...args));
       this.cl.clReleaseProgram(program);
