@@ -1,6 +1,6 @@
 import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
 import type { Entries } from "./engines/kernels.ts";
-import { ShapeError } from "./errors.ts";
+import { ShapeError, SingularError } from "./errors.ts";
 import type { Format, Matrix, Real } from "./types.ts";
 
 /** Where the entries of a matrix are: row by row unless said otherwise, one after another, from the start. */
@@ -89,6 +89,11 @@ function lines({ data, offset, rows, cols, rowStep, colStep }: Entries): Lines {
 
 function end({ start, count, length, step }: Lines): number {
   return start + (count - 1) * step + length;
+}
+
+/** A diagonal entry that nothing can be divided by. */
+export function zeroOnDiagonal(routine: string, name: string, i: number): SingularError {
+  return new SingularError(`${routine}: entry (${i}, ${i}) of ${name} is 0, expected a diagonal without zeros`, i);
 }
 
 /** A vector as a matrix of one row. */

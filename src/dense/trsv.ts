@@ -1,7 +1,7 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
 import type { Entries } from "../engines/kernels.ts";
-import { ShapeError, SingularError } from "../errors.ts";
-import { checkMatrix, entries } from "../matrix.ts";
+import { ShapeError } from "../errors.ts";
+import { checkMatrix, entries, zeroOnDiagonal } from "../matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../types.ts";
 import type { Routine } from "./steps.ts";
 import { newVector } from "./vectors.ts";
@@ -36,7 +36,5 @@ export function* extrsv<V extends Real>(T: Matrix<V>, b: V, options: TriangularO
 }
 
 function checkDiagonal({ data, offset, rows, rowStep, colStep }: Entries): void {
-  for (let i = 0; i < rows; i++)
-    if (data[offset + i * (rowStep + colStep)] === 0)
-      throw new SingularError(`extrsv: entry (${i}, ${i}) of T is 0, expected a diagonal without zeros`, i);
+  for (let i = 0; i < rows; i++) if (data[offset + i * (rowStep + colStep)] === 0) throw zeroOnDiagonal("extrsv", "T", i);
 }

@@ -1,8 +1,8 @@
 import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../checks.ts";
-import { ShapeError, SingularError, ValueError } from "../errors.ts";
+import { ShapeError, ValueError } from "../errors.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, significand } from "../exact/superaccumulator.ts";
-import { checkMatrix, entries } from "../matrix.ts";
+import { checkMatrix, entries, zeroOnDiagonal } from "../matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../types.ts";
 
 /**
@@ -43,8 +43,7 @@ function lowerTriangle(T: Matrix<Real>, uplo: "lower" | "upper", trans: boolean,
     const [i, j] = trans ? [column, row] : [row, column];
     if (!Number.isFinite(entry))
       throw new ValueError(`skeelCondition: entry (${i}, ${j}) of T is ${entry}, expected a finite number`, i, j);
-    if (entry === 0 && i === j)
-      throw new SingularError(`skeelCondition: entry (${i}, ${i}) of T is 0, expected a diagonal without zeros`, i);
+    if (entry === 0 && i === j) throw zeroOnDiagonal("skeelCondition", "T", i);
     return entry;
   };
   return Array.from({ length: n }, (_, i) => {

@@ -1,6 +1,7 @@
 import { newIntegers } from "../dense/vectors.ts";
 import type { SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
+import { zeroOnDiagonal } from "../matrix.ts";
 import type { Real, Sparse } from "../types.ts";
 import { startOfLines } from "./formats.ts";
 import type { RunFinder } from "./tasks.ts";
@@ -49,6 +50,11 @@ export function count(triangle: Stored, across: boolean): Counts {
   return { entries, ofLine };
 }
 
+/** An unknown that has no diagonal entry. */
+export function missingOnDiagonal(routine: string, l: number): SingularError {
+  return new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
+}
+
 /** Throws a SingularError for the first unknown that has no diagonal entry, or a zero. */
 export function checkDiagonal(routine: string, { A, n }: Stored): void {
   const { pointers, indices, values } = A;
@@ -56,8 +62,8 @@ export function checkDiagonal(routine: string, { A, n }: Stored): void {
     const end = pointers[l + 1] as number;
     let found = -1;
     for (; p < end; p++) if (indices[p] === l) found = p;
-    if (found < 0) throw new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
-    if (values[found] === 0) throw new SingularError(`${routine}: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
+    if (found < 0) throw missingOnDiagonal(routine, l);
+    if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
   }
 }
 

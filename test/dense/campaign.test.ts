@@ -2,25 +2,12 @@
 // millions), HALFULP_SEED repeats a run.
 import { describe, expect, test } from "vitest";
 import { Random } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
+import type { Format } from "../../src/types.ts";
 import { DENSE_FEW } from "../engines.ts";
-import {
-  coin,
-  column,
-  completing,
-  entry,
-  factorable,
-  layout,
-  numbers,
-  opposite,
-  pick,
-  scalar,
-  system,
-  table,
-  vectorOf,
-} from "../matrices.ts";
-import { products, range, type Value } from "../oracles/matrices.ts";
-import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from "./checks.ts";
+import { coin, factorable, layout, numbers, pick, system } from "../matrices.ts";
+import { range } from "../oracles/matrices.ts";
+import { batchCheck, type Check, luCheck, trsvCheck } from "./checks.ts";
+import { randomGemm, randomGemv } from "./products.ts";
 
 const COUNT = Number(process.env.HALFULP_SYSTEMS ?? 20_000);
 const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
@@ -36,48 +23,14 @@ function size(random: Random, rare: number): number {
 
 const formatFor = (random: Random): Format => (random.below(4) === 0 ? "binary32" : "binary64");
 
-// beta and what it multiplies: anything, or what nearly cancels the exact products, or brings them to a tie.
-function addend(random: Random, exact: readonly Value[], format: Format): [number, Real] {
-  const style = random.below(3);
-  if (style === 0) return [scalar(random), numbers(random, exact.length, format)];
-  const sign = coin(random) ? 1 : -1;
-  const complete = style === 1 ? opposite : completing;
-  return [
-    sign,
-    vectorOf(
-      format,
-      exact.map((v) => sign * complete(random, v, format)),
-    ),
-  ];
-}
-
 const CASES: Record<string, { share: number; make: (random: Random) => Check }> = {
   exgemv: {
     share: 0.3,
-    make(random) {
-      const format = formatFor(random);
-      const A = table(random, size(random, 1), size(random, 1), format);
-      const trans = coin(random);
-      const [rows, cols] = trans ? [A.cols, A.rows] : [A.rows, A.cols];
-      const alpha = scalar(random);
-      const x = numbers(random, cols, format);
-      const [beta, y] = addend(random, products(rows, 1, cols, alpha, entry(A, trans), column(x)), format);
-      return gemvCheck(alpha, A, x, beta, y, trans, layout(random));
-    },
+    make: (random) => randomGemv(random, formatFor(random), size(random, 1), size(random, 1)),
   },
   exgemm: {
     share: 0.2,
-    make(random) {
-      const format = formatFor(random);
-      const [m, n, k] = [size(random, 4), size(random, 4), size(random, 4)];
-      const [transA, transB] = [coin(random), coin(random)];
-      const A = transA ? table(random, k, m, format) : table(random, m, k, format);
-      const B = transB ? table(random, n, k, format) : table(random, k, n, format);
-      const alpha = scalar(random);
-      const [beta, values] = addend(random, products(m, n, k, alpha, entry(A, transA), entry(B, transB)), format);
-      const at = [layout(random), layout(random), layout(random)];
-      return gemmCheck(alpha, A, B, beta, { rows: m, cols: n, values }, transA, transB, at);
-    },
+    make: (random) => randomGemm(random, formatFor(random), size(random, 4), size(random, 4), size(random, 4)),
   },
   extrsv: {
     share: 0.3,

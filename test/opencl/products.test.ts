@@ -9,11 +9,10 @@ import { inScope, type Scope } from "../../src/engines/opencl/scope.ts";
 import { remoteArray, remoteMemory } from "../../src/engines/remote.ts";
 import { type Entries, type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
 import type { Format, Real } from "../../src/types.ts";
-import { type Check, gemmCheck, gemvCheck } from "../dense/checks.ts";
+import { randomGemm, randomGemv } from "../dense/products.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
-import { coin, column, completing, entry, layout, numbers, opposite, pick, scalar, table, vectorOf } from "../matrices.ts";
-import { products, type Value } from "../oracles/matrices.ts";
+import { numbers, pick, table } from "../matrices.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
 const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
@@ -51,48 +50,24 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     return which < 4 ? pick(random, [63, 64, 65, 130]) : which < 15 ? 13 + random.below(40) : random.below(13);
   };
   const formatFor = (random: Random): Format => (random.below(3) === 0 ? "binary32" : "binary64");
-  // beta and what it multiplies: anything, or what nearly cancels the exact products, or brings them to a tie.
-  function addend(random: Random, exact: readonly Value[], format: Format): [number, Real] {
-    if (random.below(3) === 0) return [scalar(random), numbers(random, exact.length, format)];
-    const sign = coin(random) ? 1 : -1;
-    const complete = coin(random) ? opposite : completing;
-    const values = exact.map((v) => sign * complete(random, v, format));
-    return [sign, vectorOf(format, values)];
-  }
-
-  function randomGemv(random: Random): Check {
-    const format = formatFor(random);
-    const A = table(random, size(random), size(random), format);
-    const trans = coin(random);
-    const [rows, cols] = trans ? [A.cols, A.rows] : [A.rows, A.cols];
-    const alpha = scalar(random);
-    const x = numbers(random, cols, format);
-    const [beta, y] = addend(random, products(rows, 1, cols, alpha, entry(A, trans), column(x)), format);
-    return gemvCheck(alpha, A, x, beta, y, trans, layout(random));
-  }
-
-  function randomGemm(random: Random): Check {
-    const format = formatFor(random);
-    const [m, n, k] = [size(random) % 40, size(random) % 40, size(random)];
-    const [transA, transB] = [coin(random), coin(random)];
-    const A = transA ? table(random, k, m, format) : table(random, m, k, format);
-    const B = transB ? table(random, n, k, format) : table(random, k, n, format);
-    const alpha = scalar(random);
-    const [beta, values] = addend(random, products(m, n, k, alpha, entry(A, transA), entry(B, transB)), format);
-    const at = [layout(random), layout(random), layout(random)];
-    return gemmCheck(alpha, A, B, beta, { rows: m, cols: n, values }, transA, transB, at);
-  }
-
   for (const [name, shape] of Object.entries(SHAPES))
     test(`exgemv of random systems, ${name}`, async () => {
       const random = new Random(SEED);
-      for (let i = 0; i < COUNT; i++) await randomGemv(random)(routinesWith(shape, {}), `case ${i}, seed ${SEED}`);
+      for (let i = 0; i < COUNT; i++)
+        await randomGemv(random, formatFor(random), size(random), size(random))(routinesWith(shape, {}), `case ${i}, seed ${SEED}`);
     });
 
   for (const [name, options] of Object.entries(OPTIONS))
     test(`exgemm of random systems, ${name}`, async () => {
       const random = new Random(SEED);
-      for (let i = 0; i < COUNT / 4; i++) await randomGemm(random)(routinesWith({}, options), `case ${i}, seed ${SEED}`);
+      for (let i = 0; i < COUNT / 4; i++)
+        await randomGemm(
+          random,
+          formatFor(random),
+          size(random) % 40,
+          size(random) % 40,
+          size(random),
+        )(routinesWith({}, options), `case ${i}, seed ${SEED}`);
     });
 
   const entriesOf = (data: Real, rows: number, cols: number, byRows = true): Entries => ({

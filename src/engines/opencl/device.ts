@@ -278,7 +278,7 @@ export class OpenclDevice implements Device {
 
   kernel(name: string, sources: readonly string[], defines: Readonly<Record<string, string | number>> = {}): Kernel {
     this.checkHere();
-    let options = "";
+    let options = this.vendor.startsWith("NVIDIA") ? " -D NVIDIA=1" : ""; // with inline PTX beside OpenCL C
     for (const key in defines) options += ` -D ${key}=${defines[key]}`;
     const known = this.kernels.get(name + options)?.find((kernel) => sameTexts(kernel.sources, sources));
     if (known) return known;

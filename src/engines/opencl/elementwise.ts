@@ -4,6 +4,7 @@ import type { DeviceBuffer, Work } from "../device.ts";
 import type { Elementwise } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { part } from "../wasm/arena.ts";
+import { double, long, realOf } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
 import { certificate, map as source } from "./sources.generated.ts";
 
@@ -17,7 +18,7 @@ export function* map(scope: Scope, op: Elementwise, alpha: number, x: Real, y: R
   const { device } = scope;
   const width = x.BYTES_PER_ELEMENT;
   const out = op === "axpy" ? y : x;
-  const kernel = device.kernel("map", [certificate, source], { REAL: width === 8 ? "double" : "float", OP: OPS.indexOf(op) });
+  const kernel = device.kernel("map", [certificate, source], { REAL: realOf(width), OP: OPS.indexOf(op) });
   const group = Math.min(GROUP, kernel.most);
   const most = [x, out].every(remoteMemory) ? x.length : Math.floor(device.largest / width);
   const results: { buffer: DeviceBuffer; from: number; count: number }[] = [];
@@ -27,7 +28,7 @@ export function* map(scope: Scope, op: Elementwise, alpha: number, x: Real, y: R
     const a = place(x);
     const b = x === y || op !== "axpy" ? a : place(y);
     const groups = Math.max(1, Math.min(device.units * GROUPS_A_UNIT, Math.ceil(count / group)));
-    device.launch(kernel, [groups], [group], [BigInt64Array.of(BigInt(count)), Float64Array.of(alpha), a, b]);
+    device.launch(kernel, [groups], [group], [long(count), double(alpha), a, b]);
     results.push({ buffer: op === "axpy" ? b : a, from, count });
   }
   if (remoteMemory(out)) {

@@ -1,6 +1,7 @@
 import { LOWEST_EXPONENT, Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
 import type { ExactStage } from "../kernels.ts";
+import { double, long, realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import { certificate, entries, expansion, superaccumulator } from "./sources.generated.ts";
 
@@ -21,10 +22,6 @@ export interface Product {
 export function nothing(scope: Scope, rows: number, cols: number): DeviceMatrix {
   return { buffer: scope.scratch(8), offset: 0, rows, cols, rowStep: 0, colStep: 0 };
 }
-
-export const long = (x: number): BigInt64Array => BigInt64Array.of(BigInt(x));
-export const double = (x: number): Float64Array => Float64Array.of(x);
-export const realOf = (single: boolean): string => (single ? "float" : "double");
 
 /** A matrix as kernels take it. */
 export function placed({ buffer, offset, rowStep, colStep }: DeviceMatrix): KernelArgument[] {
@@ -71,7 +68,7 @@ export function* settle(scope: Scope, product: Product): Work<void> {
 }
 
 function kernelOn(device: Device, name: string, single: boolean, stage: ExactStage): Kernel {
-  const REAL = realOf(single);
+  const REAL = realOf(single ? 4 : 8);
   const components = Number(/\d/.exec(stage)?.[0] ?? 0);
   const more = { ...(stage.endsWith("ee") ? { EARLY: 1 } : {}), ...(isLooping(device) ? { LOOPING: 1 } : {}) };
   const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...more };

@@ -4,7 +4,8 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../device.ts";
 import type { Entries } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { part } from "../wasm/arena.ts";
-import { double, listed, long, newList, nothing, type Product, placed, realOf, settle } from "./entries.ts";
+import { listed, newList, nothing, type Product, placed, settle } from "./entries.ts";
+import { double, long, realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import { certificate, entries, gemm as gemmSource } from "./sources.generated.ts";
 
@@ -95,7 +96,7 @@ function writeBack(from: Real, C: Entries): void {
 function tileKernel(device: Device, name: string, single: boolean, shape: GemmShape, filter: boolean): Kernel {
   const { tile, rowsEach, colsEach, deep } = shape;
   const sizes = { TILE: tile, ROWS_EACH: rowsEach, COLS_EACH: colsEach, DEEP: deep };
-  const defines = { REAL: realOf(single), ...sizes, ...(filter ? { FILTER: 1 } : {}) };
+  const defines = { REAL: realOf(single ? 4 : 8), ...sizes, ...(filter ? { FILTER: 1 } : {}) };
   return device.kernel(name, [certificate, entries, gemmSource], defines);
 }
 

@@ -2,7 +2,8 @@ import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, Work } from "../device.ts";
 import type { Entries, ExactStage } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
-import { double, exactly, newList, nothing, type Product, placed, realOf, settle } from "./entries.ts";
+import { exactly, newList, nothing, type Product, placed, settle } from "./entries.ts";
+import { double, realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import { certificate, entries, gemv as gemvSource } from "./sources.generated.ts";
 
@@ -101,14 +102,13 @@ function launch(scope: Scope, { alpha, A, B, beta, C, single, list }: Product, s
   const partials = scope.scratch(chunks > 1 ? chunks * rows * 32 : 0);
   const depth = Math.ceil(length / (colLanes * wide)) * wide + 2 * Math.ceil(Math.log2(colLanes)) + (chunks > 1 ? 2 * chunks : 0);
   const defines = {
-    REAL: realOf(single),
+    REAL: realOf(single ? 4 : 8),
     BY_ROWS: A.colStep === 1 ? 1 : 0,
     ROW_LANES: rowLanes,
     COL_LANES: colLanes,
     ROWS_EACH: rowsEach,
     DEEP: deep,
     WIDE: wide,
-    ...(device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}),
   };
   const sources = [certificate, entries, gemvSource];
   const scalars = [double(alpha), double(beta)];

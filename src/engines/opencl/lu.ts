@@ -5,6 +5,7 @@ import { remoteMemory } from "../remote.ts";
 import { luBatch } from "./luBatch.ts";
 import { type Blocking, luBlockedBy } from "./luBlocked.ts";
 import type { Factorization } from "./luCommon.ts";
+import { long, realOf } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
 
@@ -36,7 +37,7 @@ export function* lu(
     return -1;
   }
   const memory = scope.vector(data);
-  const outcome = yield* factor(scope, memory, realOf(data), rows, cols, count);
+  const outcome = yield* factor(scope, memory, realOf(data.BYTES_PER_ELEMENT), rows, cols, count);
   const failed = outcome.overflowed.findIndex((index) => index >= 0);
   if (failed >= 0) return failed * rows * cols + (outcome.overflowed[failed] as number);
   if (!remoteMemory(data)) {
@@ -52,15 +53,13 @@ export function* lu(
 /** The index of the first element that is not finite, or -1. */
 export function* firstNotFinite(scope: Scope, data: Real): Work<number> {
   const { device } = scope;
-  const kernel = device.kernel("firstNotFinite", [sources.certificate, sources.lu, sources.luFinite], { REAL: realOf(data) });
+  const kernel = device.kernel("firstNotFinite", [sources.certificate, sources.lu, sources.luFinite], {
+    REAL: realOf(data.BYTES_PER_ELEMENT),
+  });
   const first = scope.copy(BigInt64Array.of(-1n));
   const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.units));
-  device.launch(kernel, [groups], [256], [scope.vector(data), BigInt64Array.of(BigInt(data.length)), first]);
+  device.launch(kernel, [groups], [256], [scope.vector(data), long(data.length), first]);
   const index = new BigInt64Array(1);
   yield device.read(first, index);
   return Number(index[0]);
-}
-
-function realOf(data: Real): "double" | "float" {
-  return data.BYTES_PER_ELEMENT === 8 ? "double" : "float";
 }

@@ -1,5 +1,5 @@
 import type { Factorization } from "./luCommon.ts";
-import { definitions, overflowIn } from "./luCommon.ts";
+import { overflowIn } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
 
 /** One matrix per work-group, of so many work-items (a power of two). */
@@ -10,11 +10,11 @@ export const luBatchOf = (items?: number): Factorization =>
     const bytes = rows * (cols | 1) * (real === "double" ? 8 : 4);
     const wanted = items ?? itemsFor(Math.max(rows, cols));
     const inLocal = bytes + 16 * wanted <= device.local;
-    const kernel = device.kernel(
-      "luBatch",
-      [sources.certificate, sources.superaccumulator, sources.lu, sources.luBatch],
-      definitions(device, real, { SPACE_IS_PRIVATE: 1, ...(inLocal ? { IN_LOCAL: 1 } : {}) }),
-    );
+    const kernel = device.kernel("luBatch", [sources.certificate, sources.superaccumulator, sources.lu, sources.luBatch], {
+      REAL: real,
+      SPACE_IS_PRIVATE: 1,
+      ...(inLocal ? { IN_LOCAL: 1 } : {}),
+    });
     const size = Math.min(wanted, powerOfTwoUpTo(kernel.most));
     const failed = scope.scratch(count * 8);
     const info = scope.scratch(count * 4);

@@ -1,5 +1,6 @@
 import type { Device, DeviceBuffer, Work } from "../device.ts";
-import { definitions, type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
+import { type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
+import type { RealType } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
 
@@ -63,7 +64,7 @@ interface Workspace {
   readonly out: DeviceBuffer;
 }
 
-function workspace(scope: Scope, how: Complete, real: "double" | "float", rows: number, cols: number): Workspace {
+function workspace(scope: Scope, how: Complete, real: RealType, rows: number, cols: number): Workspace {
   const { device } = scope;
   const { width } = how;
   let largest = 0;
@@ -88,10 +89,10 @@ function productOf(device: Device, { groups = device.units, shortest }: Blocking
   return { tiles, parts: Math.ceil(terms / length), length };
 }
 
-function kernelsOf(device: Device, { width, group, resident }: Complete, real: "double" | "float") {
+function kernelsOf(device: Device, { width, group, resident }: Complete, real: RealType) {
   const common = [sources.certificate, sources.superaccumulator, sources.lu, sources.luBlocked];
   const kernel = (name: string, source: string, more: Record<string, number>) =>
-    device.kernel(name, [...common, source], definitions(device, real, { W: width, GROUP: group, ...more }));
+    device.kernel(name, [...common, source], { REAL: real, W: width, GROUP: group, ...more });
   return {
     panel: kernel("luProduct", sources.luProduct, { PANEL: 1, TM: LONG, TN: width }),
     right: kernel("luProduct", sources.luProduct, { PANEL: 0, TM: width, TN: LONG }),

@@ -1,4 +1,5 @@
 import type { Device, DeviceBuffer, Work } from "../device.ts";
+import type { RealType } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
 
 /** What has become of some matrices: for each -1, or the index in it of an entry that overflowed; its info; its pivots. */
@@ -9,23 +10,7 @@ export interface Outcome {
 }
 
 /** A way to factor matrices that are on the device. */
-export type Factorization = (
-  scope: Scope,
-  data: DeviceBuffer,
-  real: "double" | "float",
-  rows: number,
-  cols: number,
-  count: number,
-) => Work<Outcome>;
-
-/** Definitions for the kernels' sources. */
-export function definitions(
-  device: Device,
-  real: "double" | "float",
-  more: Readonly<Record<string, string | number>>,
-): Record<string, string | number> {
-  return { REAL: real, ...(device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}), ...more };
-}
+export type Factorization = (scope: Scope, data: DeviceBuffer, real: RealType, rows: number, cols: number, count: number) => Work<Outcome>;
 
 /** The index of the entry that a kernel noted, column above row in 64 bits, unless the zero pivot of `info` came before it; or -1. */
 export function overflowIn(words: Uint32Array, at: number, info: number, cols: number): number {
@@ -35,7 +20,7 @@ export function overflowIn(words: Uint32Array, at: number, info: number, cols: n
 
 /** Where the pivots begin among the integers of a factorization. */
 export const PIVOTS = 8;
-export const STUCK = 6;
+const STUCK = 6;
 
 /** Before a factorization: nothing overflowed, no zero pivot, nothing tiny. */
 export function prepare(device: Device, out: DeviceBuffer): void {
@@ -54,7 +39,7 @@ export function* outcomeOf(device: Device, out: DeviceBuffer, rows: number, cols
 
 /** A factorization of many matrices, given one of the matrix at the beginning of some memory. */
 export function oneAfterAnother(
-  prepared: (scope: Scope, real: "double" | "float", rows: number, cols: number) => (data: DeviceBuffer) => Work<Outcome>,
+  prepared: (scope: Scope, real: RealType, rows: number, cols: number) => (data: DeviceBuffer) => Work<Outcome>,
 ): Factorization {
   return function* (scope, data, real, rows, cols, count) {
     const { device } = scope;

@@ -1,5 +1,5 @@
 import type { Device, DeviceBuffer, Work } from "../device.ts";
-import { definitions, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
+import { type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
 
 const GROUP = 64;
@@ -8,11 +8,11 @@ const GROUP = 64;
 export const luUnblocked = oneAfterAnother((scope, real, rows, cols) => {
   const { device } = scope;
   const kernel = (name: string) =>
-    device.kernel(
-      name,
-      [sources.certificate, sources.superaccumulator, sources.lu, sources.luBlocked, sources.luUnblocked],
-      definitions(device, real, { W: 1, GROUP }),
-    );
+    device.kernel(name, [sources.certificate, sources.superaccumulator, sources.lu, sources.luBlocked, sources.luUnblocked], {
+      REAL: real,
+      W: 1,
+      GROUP,
+    });
   const kernels = { above: kernel("luAbove"), below: kernel("luBelow"), pivot: kernel("luPivot") };
   const out = scope.scratch(4 * (PIVOTS + Math.min(rows, cols)));
   return (data) => columns(device, data, kernels, out, rows, cols);

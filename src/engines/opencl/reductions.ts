@@ -6,6 +6,7 @@ import type { ExactStage } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
 import { part } from "../wasm/arena.ts";
 import type { Choices } from "./choices.ts";
+import { long, type RealType, realOf } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
 import { certificate, expansion, reduce as filter, superaccumulator } from "./sources.generated.ts";
 
@@ -18,8 +19,6 @@ export interface Layout {
   /** Groups for each of the device's units. */
   readonly groups: number;
 }
-
-type RealType = "double" | "float";
 
 /** How the filter is: see kernels/reduce.cl. */
 export interface Filter extends Layout {
@@ -42,13 +41,12 @@ export interface Exact extends Layout {
 
 export const EXACT: Exact = { group: 256, groups: 4, stride: 16 };
 /** The stage for sums that the filter leaves open. */
-export const EXACT_STAGE: ExactStage = "fpe4ee";
+const EXACT_STAGE: ExactStage = "fpe4ee";
 
 // Of the grids in kernels/reduce.cl: terms in a block, and how often a larger term can come, each 2^5 times the one before.
 const BLOCK = 128;
 const PLACES = Math.ceil(1900 / 5);
 
-const BINARY64 = 8;
 // The most terms in one launch: see the digits in kernels/expansion.cl and the bound in kernels/reduce.cl.
 const LONGEST = 2 ** 29;
 
@@ -69,7 +67,7 @@ interface Terms {
   readonly pieces: readonly Piece[];
 }
 
-const typeOf = (x: Real): RealType => (x.BYTES_PER_ELEMENT === BINARY64 ? "double" : "float");
+const typeOf = (x: Real): RealType => realOf(x.BYTES_PER_ELEMENT);
 
 function bring(scope: Scope, op: Reduction, x: Real, y: Real): Terms {
   const same = x === y || op !== "dot";
@@ -90,8 +88,6 @@ function pieceOf(scope: Scope, x: Real, from: number, count: number): [DeviceBuf
   return memory ? [memory, from] : [scope.copy(part(x, from, count)), 0];
 }
 
-const long = (n: number): BigInt64Array => BigInt64Array.of(BigInt(n));
-
 // The groups for so many pieces of work, a work-item each, and their size on this device.
 function spread(device: Device, kernel: Kernel, { group, groups }: Layout, work: number): { groups: number; group: number } {
   const size = Math.min(group, kernel.most, device.mostInGroup);
@@ -106,7 +102,6 @@ function filterKernel(device: Device, name: string, { op, same, types: [type] }:
     LEVELS: how.levels,
     WIDTH: widthOf(type),
     UNROLL: how.unroll,
-    ...(device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}),
   });
 }
 

@@ -1,6 +1,6 @@
 import { onDevice, type Routine } from "../../dense/steps.ts";
-import { SingularError } from "../../errors.ts";
-import { checkDiagonal, type Stored } from "../../sparse/analysis.ts";
+import { zeroOnDiagonal } from "../../matrix.ts";
+import { checkDiagonal, missingOnDiagonal, type Stored } from "../../sparse/analysis.ts";
 import type { SparseOptions } from "../../sparse/types.ts";
 import type { Real } from "../../types.ts";
 import { type Device, type DeviceBuffer, now, type Work } from "../device.ts";
@@ -115,9 +115,7 @@ function* refuseSingular(routine: string, { triangle, scope }: SparseSetup, l: n
   if (l >= triangle.n) return;
   const place = new Int32Array(1);
   yield scope.device.read(at, place, 4 * l);
-  throw (place[0] as number) < 0
-    ? new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l)
-    : new SingularError(`${routine}: entry (${l}, ${l}) of A is 0, expected a diagonal without zeros`, l);
+  throw (place[0] as number) < 0 ? missingOnDiagonal(routine, l) : zeroOnDiagonal(routine, "A", l);
 }
 
 type Pattern = Omit<DeviceSystem, "numbers"> & { readonly at: DeviceBuffer };

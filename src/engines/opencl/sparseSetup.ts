@@ -1,8 +1,9 @@
 import { comesBefore, type Stored } from "../../sparse/analysis.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
 import { remoteMemory } from "../remote.ts";
+import { realOf } from "./numbers.ts";
 import type { Scope } from "./scope.ts";
-import { sparseSetup } from "./sources.generated.ts";
+import { sparseSetup, waiting } from "./sources.generated.ts";
 
 // The set-up phase of sparse triangular solves, on the device: what the plans of src/sparse/ find on the calling thread.
 
@@ -107,11 +108,11 @@ export class SparseSetup {
   ) {
     this.device = scope.device;
     this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.mostInGroup)));
-    this.defines = { GROUP: this.group, ...realOf(triangle.A.values.BYTES_PER_ELEMENT), ...nvidia(this.device) };
+    this.defines = { GROUP: this.group, ...defining(triangle.A.values.BYTES_PER_ELEMENT) };
   }
 
   private kernel(name: string, more: Record<string, number> = {}): Kernel {
-    return this.device.kernel(name, [sparseSetup], { ...this.defines, ...more });
+    return this.device.kernel(name, [waiting, sparseSetup], { ...this.defines, ...more });
   }
 
   /** Start a kernel with one work-item for each of these, or more. */
@@ -409,7 +410,4 @@ export class SparseSetup {
 }
 
 /** Definitions for arrays of this width. */
-export const realOf = (bytes: number) => ({ REAL: bytes === 8 ? "double" : "float", REAL_BYTES: bytes });
-
-/** What NVIDIA's compiler knows beside OpenCL C. */
-export const nvidia = (device: Device): Record<string, number> => (device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {});
+export const defining = (bytes: number) => ({ REAL: realOf(bytes), REAL_BYTES: bytes });

@@ -2,8 +2,8 @@ import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
 import { remoteMemory } from "../remote.ts";
 import { inScope } from "./scope.ts";
-import { certificate, sparseRow, sparseSolve, superaccumulator } from "./sources.generated.ts";
-import { type DeviceLines, type DeviceNumbers, nvidia, realOf, SparseSetup } from "./sparseSetup.ts";
+import { certificate, sparseRow, sparseSolve, superaccumulator, waiting } from "./sources.generated.ts";
+import { type DeviceLines, type DeviceNumbers, defining, SparseSetup } from "./sparseSetup.ts";
 import type { Tuning } from "./sparseTuning.ts";
 
 /** A triangular system on the device. Lines are rows in the natural order, or in one by levels, or columns in such an order. */
@@ -143,8 +143,7 @@ function* fetched({ device, n, width }: DeviceSystem, { words, left: own }: Work
 function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string): Kernel {
   const { device, upper, unit, exact, order, width } = system;
   const defines = {
-    ...realOf(width),
-    ...nvidia(device),
+    ...defining(width),
     KIND: Number(unit),
     WINDOW: window,
     SKIP: skip,
@@ -152,7 +151,7 @@ function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string):
     ...(order ? { BY_LEVELS: 1 } : {}),
     ...(exact ? { EXACT: 1, SPACE_IS_PRIVATE: 1 } : {}),
   };
-  return device.kernel(name, [certificate, ...(exact ? [superaccumulator] : []), sparseRow, sparseSolve], defines);
+  return device.kernel(name, [certificate, ...(exact ? [superaccumulator] : []), sparseRow, waiting, sparseSolve], defines);
 }
 
 // `order` says which unknown each line has, and for a single level which lines there are.

@@ -5,6 +5,7 @@ import type { Device, DeviceBuffer, Work } from "../device.ts";
 import type { Entries } from "../kernels.ts";
 import { remoteArray, remoteMemory } from "../remote.ts";
 import type { Kept } from "../residents.ts";
+import { long } from "./numbers.ts";
 import { Scope } from "./scope.ts";
 import { transpose } from "./sources.generated.ts";
 
@@ -72,12 +73,11 @@ export class Copies {
   ): void {
     const { device } = this;
     const kernel = device.kernel("rowByRow", [transpose], { WORD: width === 8 ? "ulong" : "uint" });
-    const steps = BigInt64Array.of(BigInt(offset));
     device.launch(
       kernel,
       [Math.ceil(cols / TILE), Math.ceil(rows / TILE)],
       [TILE, ROWS],
-      [from, steps, BigInt64Array.of(BigInt(rowStep)), BigInt64Array.of(BigInt(colStep)), to, rows, cols],
+      [from, long(offset), long(rowStep), long(colStep), to, rows, cols],
     );
   }
 }

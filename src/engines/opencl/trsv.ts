@@ -1,8 +1,9 @@
-import { SingularError } from "../../errors.ts";
+import { zeroOnDiagonal } from "../../matrix.ts";
 import type { Real } from "../../types.ts";
 import type { Device, DeviceBuffer, KernelArgument, Work } from "../device.ts";
 import type { Entries, ExactStage, Substitution } from "../kernels.ts";
 import { remoteMemory } from "../remote.ts";
+import { realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import {
   certificate,
@@ -86,12 +87,11 @@ class System {
     this.found = scope.scratch(4);
     const { unit, rounding } = how;
     this.defines = {
-      REAL: width === 8 ? "double" : "float",
+      REAL: realOf(width),
       BLOCK: tuning.block,
       SLOTS: tuning.slots,
       DEPTH: tuning.depth,
       BY_ROWS: A.colStep === 1 ? 1 : 0,
-      ...(scope.device.vendor.startsWith("NVIDIA") ? { NVIDIA: 1 } : {}),
     };
     this.kind = {
       KIND: rounding === "corrected" ? "CORRECTED" : rounding === "paper" && !unit ? "PAPER" : "SINGLE",
@@ -188,8 +188,7 @@ class System {
     yield device.read(this.state, state);
     const [, failed, zero] = state as unknown as [number, number, number];
     if (zero > 0) {
-      const index = rows - zero;
-      throw new SingularError(`${routine}: entry (${index}, ${index}) of T is 0, expected a diagonal without zeros`, index);
+      throw zeroOnDiagonal(routine, "T", rows - zero);
     }
     if (failed === 0) return;
     // Groups did not get on beside each other: one after another.

@@ -10,17 +10,8 @@
 #endif
 #define RADIX (1 << DIGIT)
 
-// What was done before is seen by other work-groups before what follows.
-#ifdef NVIDIA
-#define FENCE asm volatile("membar.gl;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-
-// What kernels count, and hand to each other and to the host.
-#define TICKET 0
+// What kernels count, and hand to each other and to the host, beside the words of waiting.cl.
 #define TAIL 1 // of the queue
-#define FAILED 2 // waiting was given up
 #define HIGHEST 3 // level
 #define ENTRIES 4
 #define LONGEST 5 // line
@@ -196,13 +187,6 @@ __kernel void moveByDigit(int count, int shift, int blocks, __global const int *
 
 // Levels by Kahn's algorithm: an unknown that waits for none is put into a queue; who takes it from there releases others.
 // Place k of the queue is filled by work on an earlier one, so that waiting for it is waiting for earlier tickets.
-// Another look has found nothing. Whether to go on looking: one gives up after `limit` looks, and when another has.
-bool isGivenUp(int *spins, int limit, volatile __global int *words) {
-  bool enough = ++*spins > limit;
-  if (enough) words[FAILED] = 1;
-  return enough || ((*spins & 1023) == 0 && words[FAILED] != 0);
-}
-
 __kernel void kahnBegin(int n, __global const int *begins, __global int *counts, __global int *queue, __global int *levels, __global int *words) {
   int i = (int)get_global_id(0);
   if (i >= n) return;

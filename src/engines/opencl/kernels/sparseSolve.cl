@@ -1,27 +1,12 @@
 // Sparse triangular solves. Line k is the row of the unknown that is solved k-th (BY_LEVELS: lines are in an order of levels,
 // and indices are places in it), or lines are rows in the natural order, from the last on if UPPER. `words` has the next
 // ticket, how many lines are done, and whether waiting was given up.
-#define TICKET 0
 #define DONE 1
-#define FAILED 2
-
-#ifdef NVIDIA
-#define FENCE asm volatile("membar.gl;" ::: "memory")
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
 
 // Entries of a row that are waited for at once.
 #ifndef WINDOW
 #define WINDOW 4
 #endif
-
-// Another look has found nothing. Whether to go on looking: one gives up after `limit` looks, and when another has.
-bool isGivenUp(int *spins, int limit, volatile __global int *words) {
-  bool enough = ++*spins > limit;
-  if (enough) words[FAILED] = 1;
-  return enough || ((*spins & 1023) == 0 && words[FAILED] != 0);
-}
 
 __kernel void prepare(int n, __global Bits *known, __global int *words) {
   int k = (int)get_global_id(0);
