@@ -33,3 +33,16 @@ export async function measureArithmetic(space, plain, pace) {
   );
   return Object.fromEntries(rates);
 }
+
+/** Gflop/s of multiply-adds that do nothing but follow each other, { binary32, binary64 }. */
+export async function measurePeaks(peaks, pace) {
+  const steps = 10_000;
+  const formats = Object.entries(peaks);
+  const outcomes = await race(
+    formats.map(([name, { run }]) => ({ name, run: () => run(steps) })),
+    pace,
+  );
+  const rates = formats.map(([name, { operations }], i) => [name, (operations * steps) / outcomes[i].median]);
+  console.log(`  Multiply-adds alone: ${rates.map(([name, rate]) => `${figure(rate)} Gflop/s in ${name}`).join(", ")}.`);
+  return Object.fromEntries(rates);
+}

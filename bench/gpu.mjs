@@ -14,6 +14,7 @@ import { measureBatch, measureLu } from "./gpuLu.mjs";
 import { oursOn } from "./gpuOurs.mjs";
 import { measureReductions } from "./gpuReductions.mjs";
 import { chosenDevice, chosenOf, originOf, printLimits, save } from "./gpuSession.mjs";
+import { measureSolve } from "./gpuSolve.mjs";
 import { measureSparse } from "./gpuSparse.mjs";
 import { measureTrsv } from "./gpuTrsv.mjs";
 import { ROOT } from "./provenance.mjs";
@@ -27,6 +28,7 @@ const CASES = {
   luBatch: measureBatch,
   gemm: measureGemm,
   sparse: measureSparse,
+  solve: measureSolve,
   calls: measureCalls,
 };
 const DENSE = ["gemv", "trsv", "lu", "luBatch", "gemm"];
@@ -62,7 +64,7 @@ if (failures.length > 0) {
 
 function limitsSoFar() {
   const dense = DENSE.flatMap((name) => results[name] ?? []);
-  return gpuLimits({ reductions: results.reductions, dense, sparse: results.sparse });
+  return gpuLimits({ reductions: results.reductions, dense, sparse: results.sparse, solve: results.solve });
 }
 
 // What went wrong in a case.

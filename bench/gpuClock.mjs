@@ -37,6 +37,22 @@ export async function contest(rivals) {
   return [...each, ...failures];
 }
 
+/** Race rivals that are timed from a call until its promise resolves, { name, run, prepare?, read? }; those that fail are told. */
+export async function contestOf(rivals) {
+  const ready = [];
+  const failures = [];
+  for (const rival of rivals)
+    try {
+      await rival.prepare?.();
+      const { read = (result) => result } = rival;
+      read(await rival.run());
+      ready.push(rival);
+    } catch (error) {
+      failures.push({ name: rival.name, failed: error.message.split("\n")[0] });
+    }
+  return [...(await race(ready, pace)), ...failures];
+}
+
 // The first call compiles, and the second still finds cold memory.
 function callsInARow(enqueue, finish) {
   let once;

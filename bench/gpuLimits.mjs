@@ -3,6 +3,7 @@ import { WELL } from "./data.mjs";
 import { timeOf } from "./gpuClock.mjs";
 import { ORDERS, OURS, PEER, titleOf } from "./gpuDense.mjs";
 import { CERTIFIED, CUBLAS, HARD, LONGEST } from "./gpuReductions.mjs";
+import { DEFAULT, PEERS } from "./gpuSolve.mjs";
 import { MODES, PEER as SPSV } from "./gpuSparse.mjs";
 import { titleOf as gridTitle } from "./sparseCases.mjs";
 import { count, ratio } from "./table.mjs";
@@ -15,15 +16,19 @@ const ORDER_OF_LU = ORDERS.lu[1];
 const FASTER = { limit: 1.5, aim: 2.6 };
 const FASTER_IN_PLANE = { limit: 2, aim: 2.6 };
 const EXACT = 2.5;
+const SOLVE = { limit: 2, aim: 1 };
+// Of the bytes of the matrix: its binary32 copy is half of them, and vectors and diagonal blocks are below a tenth from this order on.
+const MEMORY = { limit: 0.6, from: 4096 };
 
 /** Rows of { row, value, unit, limit, aim, least }; a value is undefined where it was not measured. */
-export function gpuLimits({ reductions = [], dense = [], sparse = [] }) {
+export function gpuLimits({ reductions = [], dense = [], sparse = [], solve = [] }) {
   return [
     ...["sum", "dot"].flatMap((op) => Object.entries(SHARE).map(([kind, limit]) => ofCublas(reductions, op, kind, limit))),
     ...dense.filter(({ op, rows, cols }) => op === "gemv" && rows === cols).map((one) => speed(one, SHARE_OF_GEMV)),
     ...dense.filter(({ op }) => op === "trsv").map((one) => time(one, TRSV)),
     ...dense.filter(({ op, rows }) => op === "lu" && rows === ORDER_OF_LU).map((one) => time(one, LU)),
     ...sparse.flatMap(ofSparse),
+    ...solve.flatMap(ofSolve),
   ];
 }
 
@@ -72,5 +77,17 @@ function ofSparse({ grid, solves, analyses }) {
       unit: " times its time",
       limit: EXACT,
     },
+  ];
+}
+
+function ofSolve({ n, rivals, phases }) {
+  const peers = PEERS.map((name) => timeOf(rivals, name)).filter((time) => time !== undefined);
+  const best = peers.length === 0 ? undefined : Math.min(...peers);
+  const value = ratio(timeOf(rivals, DEFAULT), best);
+  return [
+    { row: `solve / the best of cuSOLVER, n = ${count(n)}`, value, unit: " times its time", ...SOLVE },
+    ...(n < MEMORY.from
+      ? []
+      : [{ row: `its memory beside the matrix, n = ${count(n)}`, value: phases?.beside, unit: " times the matrix", limit: MEMORY.limit }]),
   ];
 }

@@ -46,28 +46,47 @@ async function calibrate(run, warmUp) {
   }
 }
 
+// A rival that has to be prepared, or is too slow to be called twice, is timed one call at a time.
+async function rehearse({ run, prepare, once: single }, warmUp) {
+  if (!single && !prepare) return calibrate(run, warmUp);
+  let once = Number.POSITIVE_INFINITY;
+  for (let k = 0; k < 2 && !single; k++) {
+    await prepare();
+    once = await timedAwaited(run, 1);
+  }
+  return { clock: timedAwaited, iterations: 1, once };
+}
+
 /**
- * Every rival, { name, run }, timed once a round; where run returns a promise, until it resolves. Returns for each its
- * result (as `read` makes it of what run returns, where there is one), and median, minimum and all the rounds in
+ * Every rival, { name, run }, timed once a round; where run returns a promise, until it resolves. `prepare` comes before each
+ * timing and is not timed; a rival with `once` is called once in all: a call of a minute needs no warming up. Returns for each
+ * its result (as `read` makes it of what run returns, where there is one), and median, minimum and all the rounds in
  * nanoseconds a call.
  */
 export async function race(rivals, { rounds, warmUp }) {
   const runners = [];
-  for (const { name, run, read = (result) => result } of rivals) {
-    const { clock, iterations, once } = await calibrate(run, warmUp);
-    const turns = Math.min(rounds, Math.max(3, Math.floor(PATIENCE / once)));
-    runners.push({ name, run, read, clock, iterations, once, every: Math.ceil(rounds / turns), times: [] });
+  for (const rival of rivals) {
+    const { clock, iterations, once } = await rehearse(rival, warmUp);
+    const turns = rival.once ? 1 : Math.min(rounds, Math.max(3, Math.floor(PATIENCE / once)));
+    runners.push({ rival, clock, iterations, once, every: Math.ceil(rounds / turns), times: [] });
   }
   for (let round = 0; round < rounds; round++) {
-    for (const { run, clock, iterations, once, every, times } of runners) {
+    for (const runner of runners) {
+      const { rival, clock, iterations, once, every, times } = runner;
       if (round % every !== 0) continue;
-      if (once < CACHED) await clock(run, 1);
-      times.push(((await clock(run, iterations)) * 1e6) / iterations);
+      if (once < CACHED) await clock(rival.run, 1);
+      await rival.prepare?.();
+      times.push(((await clock(rival.run, iterations)) * 1e6) / iterations);
+      if (rival.once) runner.result = kept;
     }
   }
   const outcomes = [];
-  for (const { name, run, read, times } of runners)
-    outcomes.push({ name, result: read(await run()), median: median(times), min: Math.min(...times), rounds: times });
+  for (const { rival, result, times } of runners) {
+    const { name, run, prepare, read = (what) => what } = rival;
+    if (!rival.once) await prepare?.();
+    const last = rival.once ? result : await run();
+    outcomes.push({ name, result: read(last), median: median(times), min: Math.min(...times), rounds: times });
+  }
   return outcomes;
 }
 

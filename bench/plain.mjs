@@ -1,4 +1,4 @@
-// The plain loops in plain.ts and plainDense.ts, compiled and running over a memory of their own.
+// The plain loops in plain.ts, plainDense.ts and plainPeak.ts, compiled and running over a memory of their own.
 import { main } from "assemblyscript/asc";
 import { ROOT } from "./provenance.mjs";
 
@@ -73,6 +73,16 @@ export async function plainDense({ memory }, engine) {
     tile(k, a, b, c) {
       tile(a.byteOffset, b.byteOffset, k, c.byteOffset, 4);
     },
+  };
+}
+
+/** Multiply-adds alone, on this engine: operations a step, and how to do so many steps, for each format. */
+export async function plainPeaks({ memory }, engine) {
+  const features = engine === "wasm-fma" ? "simd,relaxed-simd" : "simd";
+  const { peak32, peak64 } = await instantiate("bench/plainPeak.ts", features, memory);
+  return {
+    binary32: { operations: 96, run: (steps) => peak32(steps, 1e-9, PAGE) },
+    binary64: { operations: 48, run: (steps) => peak64(steps, 1e-9, PAGE) },
   };
 }
 

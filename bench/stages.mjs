@@ -1,55 +1,17 @@
 // Every stage alone, in engine memory: what each costs when it has to do all the work, on easy data and on hard ones.
-import { uniform, vectors, WELL } from "./data.mjs";
-import { dominant, HARD, hardProduct, hardTriangle, square } from "./denseData.mjs";
+import { OPERATIONS } from "../dist/report/measure/stages.js";
+import { vectors, WELL } from "./data.mjs";
+import { HARD } from "./denseData.mjs";
 import { race, timings } from "./harness.mjs";
-import { engines, matrix, study } from "./library.mjs";
+import { engines, study } from "./library.mjs";
 import { copyInto, routineOf, sameBits } from "./rivals.mjs";
 import { count, figure, printTable } from "./table.mjs";
 
 // Orders at which all stages together take half a minute.
 const DENSE = [
-  {
-    op: "gemv",
-    n: 256,
-    entries: 256,
-    data: {
-      [WELL]: (n) => ({ A: square(n, 1), x: uniform(n, 2) }),
-      [HARD](n) {
-        const { rows, vector } = hardProduct(n);
-        return { A: rows, x: vector };
-      },
-    },
-    bind({ exgemv }, n, { A, x }) {
-      const [M, y] = [matrix(A, n, n), new Float64Array(n)];
-      return () => exgemv(1, M, x, 0, y);
-    },
-  },
-  {
-    op: "trsv",
-    n: 256,
-    entries: 256,
-    data: {
-      [WELL]: (n) => ({ T: dominant(n), b: uniform(n, 2) }),
-      [HARD](n) {
-        const { T, b } = hardTriangle(n);
-        return { T, b };
-      },
-    },
-    bind({ extrsv }, n, { T, b }) {
-      const M = matrix(T, n, n);
-      return () => extrsv(M, b);
-    },
-  },
-  {
-    op: "lu",
-    n: 96,
-    entries: 96 ** 2,
-    data: { [WELL]: (n) => ({ A: square(n, 1) }) },
-    bind({ exlu }, n, { A }) {
-      const M = matrix(A, n, n);
-      return () => exlu(M).lu.data;
-    },
-  },
+  { op: "gemv", n: 256, entries: 256, kinds: [WELL, HARD] },
+  { op: "trsv", n: 256, entries: 256, kinds: [WELL, HARD] },
+  { op: "lu", n: 96, entries: 96 ** 2, kinds: [WELL] },
 ];
 
 /** Race the stages of reductions against each other, print a table for each operation, and return all timings. */
@@ -69,9 +31,14 @@ export async function raceStages(n, pace) {
 /** The same for matrix routines. */
 export async function raceDenseStages(pace) {
   const all = [];
-  for (const { op, n, entries, data, bind } of DENSE) {
-    const bindStage = (stage, kernels, arrays) => bind(study.routinesBy(stage, kernels), n, arrays);
-    all.push(...(await raceKinds({ op, n, data, bind: bindStage }, { unit: "µs/entry", per: 1000 * entries }, pace)));
+  for (const { op, n, entries, kinds } of DENSE) {
+    const { data, run } = OPERATIONS[op];
+    const made = Object.fromEntries(kinds.map((kind) => [kind, () => ({ y: new Float64Array(n), ...data[kind](n) })]));
+    const bind = (stage, kernels, arrays) => {
+      const routines = study.routinesBy(stage, kernels);
+      return () => run(routines, n, arrays);
+    };
+    all.push(...(await raceKinds({ op, n, data: made, bind }, { unit: "µs/entry", per: 1000 * entries }, pace)));
   }
   return all;
 }

@@ -1,16 +1,16 @@
-// Kernels from AssemblyScript into two WebAssembly modules, both as text in one generated file (so that a
-// plain synchronous import works in Node, browsers and bundlers alike), those in OpenCL C as text in another, then
-// TypeScript into dist/.
+// Kernels from AssemblyScript into WebAssembly modules, one for vectors and one for matrices (whoever imports no matrix routine
+// has no use for the second), two builds of each as a string in a generated file (so that a plain synchronous import works in Node,
+// browsers and bundlers alike), those in OpenCL C as text in another, then TypeScript into dist/.
 // With --kernels only the first half, which tests need; with --if-needed only if a source is newer.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "assemblyscript/asc";
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const KERNELS = "src/engines/wasm/assembly";
-const GENERATED = "src/engines/wasm/modules.generated.ts";
+const GENERATED = (entry) => `src/engines/wasm/${entry}.generated.ts`;
 const OPENCL = "src/engines/opencl/kernels";
 const SOURCES = "src/engines/opencl/sources.generated.ts";
 const onlyKernels = process.argv.includes("--kernels");
@@ -20,39 +20,70 @@ const texts = readdirSync(OPENCL).map((file) => {
   const text = readFileSync(join(OPENCL, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
   return `export const ${file.replace(".cl", "")} = ${JSON.stringify(text)};\n`;
 });
-writeFileSync(SOURCES, `// Generated from kernels/ by scripts/build.mjs.\n${texts.join("")}`);
+const sources = `// Generated from kernels/ by scripts/build.mjs.\n${texts.join("")}`;
+if (!existsSync(SOURCES) || readFileSync(SOURCES, "utf8") !== sources) writeFileSync(SOURCES, sources); // else it would be the newest
 
 if (process.argv.includes("--if-needed")) {
-  const [target, sources] = onlyKernels ? [GENERATED, [KERNELS]] : ["dist/index.js", ["src", "tsconfig.json"]];
-  if (newest(sources) < newest([target])) process.exit();
+  const [target, from] = onlyKernels
+    ? [GENERATED("matrices"), [KERNELS]]
+    : ["dist/cli/main.js", ["src", "tsconfig.json", "tsconfig.cli.json"]];
+  if (newest(from) < newest([target])) process.exit();
 }
 
 // Compiled for shared memory, where loads stay in their order around atomics: such code is good for any memory. The byte
 // behind the import of the memory says which it is.
 const IMPORT = Buffer.from([3, ...Buffer.from("env"), 6, ...Buffer.from("memory"), 2]);
 
-const modules = [];
-for (const [name, features] of [
-  ["FMA", "simd,relaxed-simd,threads"],
-  ["DEKKER", "simd,threads"],
-]) {
-  const bytes = await compile(features);
-  const shared = bytes.indexOf(IMPORT) + IMPORT.length;
-  if (bytes[shared] !== 3) throw new Error("The kernels do not import a shared memory");
-  bytes[shared] = 1;
-  modules.push(`export const ${name} = {\n  shared: ${shared},\n  base64:\n    "${bytes.toString("base64")}",\n};\n`);
+// Builds with fused multiply-add and with Dekker's products share most of their bytes. In slices that take turns what they share
+// is within the 32 KiB that gzip looks back: the second costs a quarter of the first. Every byte is one character: gzip makes as
+// little of it as of the bytes themselves, and more than half as much again of base64, where repetitions are not aligned. The byte 0
+// is the first character behind the double quote: none has to be escaped but the backslash. (src/engines/wasm/stored.ts reads it.)
+const SLICES = 8;
+const ZERO = '"'.charCodeAt(0) + 1;
+
+for (const entry of ["vectors", "matrices"]) {
+  const builds = [await compile(entry, "simd,relaxed-simd,threads"), await compile(entry, "simd,threads")];
+  const shared = builds.map((bytes) => bytes.indexOf(IMPORT) + IMPORT.length);
+  for (const [i, bytes] of builds.entries()) {
+    if (bytes[shared[i]] !== 3) throw new Error("The kernels do not import a shared memory");
+    bytes[shared[i]] = 1;
+  }
+  const part = (bytes, i) => bytes.subarray(Math.floor((bytes.length * i) / SLICES), Math.floor((bytes.length * (i + 1)) / SLICES));
+  const slices = Array.from({ length: SLICES }, (_, i) => builds.map((bytes) => part(bytes, i))).flat();
+  const lengths = builds.map((bytes) => bytes.length);
+  writeFileSync(
+    GENERATED(entry),
+    `// Generated from assembly/${entry}.ts by scripts/build.mjs.
+import type { Stored } from "./stored.ts";
+
+export const ${entry}: Stored = {
+  lengths: [${lengths.join(", ")}],
+  shared: [${shared.join(", ")}],
+  slices: ${SLICES},
+  zero: ${ZERO},
+  bytes:
+    "${literal(Buffer.concat(slices))}",
+};
+`,
+  );
 }
-writeFileSync(
-  GENERATED,
-  `// Generated from assembly/ by scripts/build.mjs.\n// \`shared\` is the index of the byte that is 3 in a module for shared memory, and 1 otherwise.\n${modules.join("")}`,
-);
 
 if (!onlyKernels) {
   rmSync("dist", { recursive: true, force: true });
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc"], { stdio: "inherit" });
+  // The core without Node's types, so that it asks for nothing that a browser does not have; then the command with them.
+  for (const project of ["tsconfig.json", "tsconfig.cli.json"])
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], { stdio: "inherit" });
+  chmodSync("dist/cli/main.js", 0o755);
+  await import("./bundle.mjs");
 }
 
-async function compile(features) {
+function literal(bytes) {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte + ZERO);
+  return text.replaceAll("\\", "\\\\");
+}
+
+async function compile(entry, features) {
   let binary;
   const flags = [
     "-O3",
@@ -66,7 +97,7 @@ async function compile(features) {
     "--enable",
     features,
   ];
-  const { error, stderr } = await main([`${KERNELS}/index.ts`, ...flags, "--outFile", "kernels.wasm"], {
+  const { error, stderr } = await main([`${KERNELS}/${entry}.ts`, ...flags, "--outFile", "kernels.wasm"], {
     writeFile: (_name, contents) => {
       binary = contents;
     },

@@ -1,6 +1,6 @@
 import { checkLength, checkNumber, checkVector, checkWord, ROUNDINGS, typedArrayTag } from "./checks.ts";
 import { onlyNegativeZeros } from "./dense/level1.ts";
-import { embedded } from "./engines/embedded.ts";
+import { embeddedVectors } from "./engines/embeddedVectors.ts";
 import { FormatError, ShapeError } from "./errors.ts";
 import { Superaccumulator } from "./exact/superaccumulator.ts";
 import type { Format, Real, Rounding } from "./types.ts";
@@ -40,7 +40,7 @@ export class Accumulator {
       return this;
     }
     checkVector("Accumulator.add", "x", x, "a number, ");
-    embedded().accumulate("sum", x, x, this.sum, true);
+    embeddedVectors().accumulate("sum", x, x, this.sum, true);
     this.empty &&= onlyNegativeZeros(x);
     return this;
   }
@@ -58,7 +58,7 @@ export class Accumulator {
     checkVector("Accumulator.addProduct", "x", x, "a number, ");
     checkVector("Accumulator.addProduct", "y", y as Real);
     checkLength("Accumulator.addProduct", x, y as Real);
-    embedded().accumulate("dot", x, y as Real, this.sum, true);
+    embeddedVectors().accumulate("dot", x, y as Real, this.sum, true);
     this.empty &&= x.length === 0;
     return this;
   }

@@ -1,5 +1,5 @@
 import { checkCount, checkVector, checkWord } from "./checks.ts";
-import { embeddedMemory } from "./engines/embedded.ts";
+import { embeddedMemory } from "./engines/embeddedVectors.ts";
 import { EngineError, ShapeError } from "./errors.ts";
 import type { Format, Real } from "./types.ts";
 

@@ -4,8 +4,9 @@ import { type Engine, engineOf } from "./engines/engine.ts";
 import { checkChoices } from "./engines/opencl/choices.ts";
 import { type Choices, openclBackend } from "./engines/opencl/index.ts";
 
-export { type Choices, type DeviceInfo, devices } from "./engines/opencl/index.ts";
+export { type Choices, type DeviceInfo, devices, type Phase } from "./engines/opencl/index.ts";
 
+/** What open() of this module is asked for. */
 export interface DeviceOptions {
   /** Its place in the list of devices, "gpu" or "cpu", or a part of its name; the first GPU unless said otherwise. */
   device?: string | number | undefined;

@@ -15,6 +15,7 @@ import { type AddProducts, dense, type Line } from "./exact/dense.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import { sparse } from "./exact/sparse.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
+import type { Solves } from "./solve/types.ts";
 import type { Real, Reduction, Rounding } from "./types.ts";
 
 export { asyncRoutines } from "./dense/routines.ts";
@@ -48,7 +49,7 @@ export function level1On(engine: Kernels): Level1<Float64Array> & Level1<Float32
 }
 
 /** All routines on one of these engines. */
-export function routinesOn(engine: Kernels): Routines<Float64Array> & Routines<Float32Array> {
+export function routinesOn(engine: Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
   return routines(() => engine);
 }
 
@@ -58,6 +59,7 @@ export function routinesOn(engine: Kernels): Routines<Float64Array> & Routines<F
  */
 export type Stage = ExactStage | "ladder" | "certified";
 
+/** All stages, in the order in which figures show them. */
 export const STAGES: readonly Stage[] = [...EXACT_STAGES, "ladder", "certified"];
 
 /** A reduction by one stage. The result is the same for all of them. */
@@ -74,7 +76,7 @@ export function reduceBy(stage: Stage, engine: Kernels, op: Reduction, x: Real, 
  * All routines by one stage: the terms of every sum, and the products of every inner product of a matrix routine, go
  * through it. The results are the same for all of them.
  */
-export function routinesBy(stage: Stage, engine: Kernels): Routines<Float64Array> & Routines<Float32Array> {
+export function routinesBy(stage: Stage, engine: Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
   checkWord("routinesBy", "stage", stage, STAGES);
   return routinesOn(kernelsBy(stage, engine));
 }
@@ -98,6 +100,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     reserve: reference.reserve,
     bound: reference.bound,
     sptrsv: sparse(addProducts),
+    plain: engine.plain,
     ...dense(addProducts),
   };
 }

@@ -1,6 +1,7 @@
 // The table of engines: every conformance test runs over all of it, and a new engine is one more row.
 // HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
 import { describe } from "vitest";
+import type { Solution, SolveOptions } from "../src/solve/types.ts";
 import type { Schedule, SparseOptions } from "../src/sparse/types.ts";
 import { engineOf, type Kernels, kernels, level1On, onThreads, openclKernels, routinesOn } from "../src/study.ts";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../src/types.ts";
@@ -88,6 +89,13 @@ export interface DenseRoutines {
   exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
+  solve(A: Matrix, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
+  factor(A: Matrix, options?: SolveOptions): Later<AnyFactored>;
+}
+/** Factors as tests see them. */
+export interface AnyFactored {
+  solve(b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
+  free(): Later<void>;
 }
 /** A plan as tests see it: of either precision, and of an engine that may answer later. */
 export interface AnyPlan {
@@ -129,7 +137,7 @@ function onPool(threads: number, variant: "fma" | "dekker"): DenseRoutines {
       opened ??= open();
       return ((await opened)[name] as (...args: unknown[]) => unknown)(...args);
     };
-  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv"] as const;
+  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const;
   return Object.fromEntries(names.map((name) => [name, method(name)])) as unknown as DenseRoutines;
 }
 

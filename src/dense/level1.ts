@@ -1,5 +1,5 @@
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../checks.ts";
-import type { Kernels } from "../engines/kernels.ts";
+import type { VectorKernels } from "../engines/kernels.ts";
 import type { Format, Real, Reduction, Rounding } from "../types.ts";
 import { reduce } from "./reduce.ts";
 
@@ -50,7 +50,7 @@ export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reduct
 }
 
 /** The level 1 routines on an engine. */
-export function level1(kernels: () => Kernels): Level1<Float64Array> & Level1<Float32Array> {
+export function level1(kernels: () => VectorKernels): Level1<Float64Array> & Level1<Float32Array> {
   const run: Reducer<number> = (op, x, y, root, mode, format) => reduce(kernels(), op, x, y, root, mode, format);
   return {
     ...reductions(run, (value) => value),

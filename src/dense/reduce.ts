@@ -1,4 +1,4 @@
-import type { Kernels } from "../engines/kernels.ts";
+import type { VectorKernels } from "../engines/kernels.ts";
 import { enclosure, roundEnclosure, roundRootEnclosure } from "../exact/enclosure.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../types.ts";
@@ -7,7 +7,7 @@ import type { Format, Real, Reduction, Rounding } from "../types.ts";
  * The stages of a reduction, each only if the one before could not decide: the certified filter, the ladder with
  * its bound, the superaccumulator. `root` asks for the square root of the sum.
  */
-export function reduce(kernels: Kernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
+export function reduce(kernels: VectorKernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
   if (x.length >= LONG && hopeless(op, x.length)) {
     const result = settle(kernels, op, x, y, root, mode, format);
     if (lost > 0 && Math.abs(result) > lost * WELL) failed.times = 0; // nothing lost says nothing
@@ -51,7 +51,7 @@ export function certify(root: boolean, mode: Rounding, format: Format): number {
   return root ? roundRootEnclosure(high, low, bound, mode, format) : roundEnclosure(high, low, bound, mode, format);
 }
 
-function settle(kernels: Kernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
+function settle(kernels: VectorKernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
   const sum = new Superaccumulator();
   lost = kernels.accumulate(op, x, y, sum, false);
   const settled = settleWithin(sum, lost, root, mode, format);

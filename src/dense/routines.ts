@@ -1,4 +1,7 @@
 import type { Kernels } from "../engines/kernels.ts";
+import { factor } from "../solve/factor.ts";
+import { solve } from "../solve/solve.ts";
+import type { SolveOptions, Solves } from "../solve/types.ts";
 import { sptrsv } from "../sparse/sptrsv.ts";
 import type { SparseOptions, SparseSolves } from "../sparse/types.ts";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../types.ts";
@@ -11,19 +14,28 @@ import { extrsv } from "./trsv.ts";
 import type { AsyncMethods, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
 
 type Matrices<V extends Real> = Dense<V> & SparseSolves<V>;
+type Both = Matrices<Float64Array> & Matrices<Float32Array> & Solves;
+type AsyncBoth = AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> & AsyncMethods<Solves>;
 
 /** All routines on a synchronous engine. */
-export function routines(kernels: () => Kernels): Routines<Float64Array> & Routines<Float32Array> {
-  return { ...level1(kernels), ...(matrices((routine) => runSync(routine, kernels)) as Matrices<Float64Array> & Matrices<Float32Array>) };
+export function routines(kernels: () => Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
+  return { ...level1(kernels), ...matrixRoutines(kernels) };
+}
+
+/** The matrix routines on a synchronous engine. */
+export function matrixRoutines(kernels: () => Kernels): Both {
+  return matrices((routine) => runSync(routine, kernels)) as Both;
 }
 
 /** The matrix routines on an asynchronous engine: what is wrong with the arguments rejects the promise. */
-export function asyncRoutines(kernels: () => AsyncKernels): AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> {
-  return matrices((routine) => runAsync(routine, kernels)) as AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>>;
+export function asyncRoutines(kernels: () => AsyncKernels): AsyncBoth {
+  return matrices((routine) => runAsync(routine, kernels)) as AsyncBoth;
 }
 
 // The methods are the same for both: what `run` makes of a routine, its result or a promise of it, is what they return.
-function matrices(run: (routine: Routine<unknown>) => unknown): { readonly [K in keyof Matrices<Real>]: (...args: never[]) => unknown } {
+function matrices(run: (routine: Routine<unknown>) => unknown): {
+  readonly [K in keyof (Matrices<Real> & Solves)]: (...args: never[]) => unknown;
+} {
   return {
     exgemv: (alpha: number, A: Matrix<Real>, x: Real, beta: number, y: Real, options?: MatrixVectorOptions) =>
       run(exgemv(alpha, A, x, beta, y, options)),
@@ -33,6 +45,8 @@ function matrices(run: (routine: Routine<unknown>) => unknown): { readonly [K in
     exlu: (A: Matrix<Real>) => run(withSolve(A)),
     exluBatch: (data: Real, n: number, count: number) => run(exluBatch(data, n, count)),
     sptrsv: (A: Sparse<Real>, options?: SparseOptions) => run(sptrsv(A, options, run)),
+    solve: (A: Matrix, b: Float64Array | Matrix, options?: SolveOptions) => run(solve(A, b, options)),
+    factor: (A: Matrix, options?: SolveOptions) => run(factor(A, options, run)),
   };
 
   function* withSolve(A: Matrix<Real>): Routine<unknown> {

@@ -1,5 +1,6 @@
 import type { Wait, Work } from "../engines/device.ts";
 import type { Entries, Kernels, SystemKernels } from "../engines/kernels.ts";
+import type { PlainKernels } from "../engines/plain.ts";
 import type { Real } from "../types.ts";
 
 // A routine is written once, as a generator that yields what it wants of an engine and goes on with the answer. One
@@ -11,7 +12,7 @@ type Promised<K, N extends keyof K> = {
 };
 
 /** The kernels that routines of matrices are made of. */
-export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "plan"> & { readonly keeping?: Keeping };
+export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "plan" | "plain"> & { readonly keeping?: Keeping };
 
 /**
  * What an engine with a memory of its own offers beside: data that stays there between steps, and goes when it is collected.
@@ -33,7 +34,7 @@ type Later<T> = T | Promise<T>;
  */
 export type AsyncKernels = Promised<Kernels, Name> &
   Partial<Omit<SystemKernels, "sptrsv"> & Promised<SystemKernels, "sptrsv">> &
-  Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping };
+  Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping; readonly plain: PlainKernels };
 
 /** One call of a kernel, or of something to wait for. */
 export type Step = (kernels: MatrixKernels | AsyncKernels) => unknown;

@@ -1,3 +1,4 @@
+import type { Factored } from "../solve/types.ts";
 import type { SparseSolves, TriangularPlan } from "../sparse/types.ts";
 import type { Matrix, Real, TriangularOptions } from "../types.ts";
 import type { Level1 } from "./level1.ts";
@@ -57,6 +58,12 @@ export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSol
 export type Method<F> = F extends (...args: infer P) => infer R ? (...args: P) => Promise<Deferred<R>> : F;
 /** What it answers: objects with methods have asynchronous ones. */
 export type Deferred<R> =
-  R extends LU<infer V> ? AsyncMethods<LU<V>> : R extends TriangularPlan<infer V> ? AsyncMethods<TriangularPlan<V>> : R;
+  R extends LU<infer V>
+    ? AsyncMethods<LU<V>>
+    : R extends TriangularPlan<infer V>
+      ? AsyncMethods<TriangularPlan<V>>
+      : R extends Factored
+        ? AsyncMethods<Factored>
+        : R;
 /** An object whose methods answer later. */
 export type AsyncMethods<O> = { [K in keyof O]: Method<O[K]> };

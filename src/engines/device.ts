@@ -25,6 +25,14 @@ export interface Wait {
   later(): Promise<void>;
 }
 
+/** A point in a line of commands. It is good for one use. */
+export interface Mark {
+  readonly kind: "mark";
+}
+
+/** When commands began and ended, in milliseconds as performance.now() counts them. */
+export type Interval = readonly [from: number, to: number];
+
 /** Work on a device: it gives commands, and yields where it must wait for them. */
 export type Work<R> = Generator<Wait, R, void>;
 
@@ -48,10 +56,18 @@ export interface Device {
   /** A kernel from these sources, one after another, with these definitions; compiled once. */
   kernel(name: string, sources: readonly string[], defines?: Readonly<Record<string, string | number>>): Kernel;
   launch(kernel: Kernel, groups: readonly number[], group: readonly number[], args: readonly KernelArgument[]): void;
-  /** Wait for everything so far, and copy to the caller's memory. */
-  read(from: DeviceBuffer, to: ArrayBufferView, offset?: number): Wait;
+  /** Wait for everything so far, or up to a mark and for nothing behind it, and copy to the caller's memory. */
+  read(from: DeviceBuffer, to: ArrayBufferView, offset?: number, until?: Mark): Wait;
   /** Wait for everything so far. */
   finish(): Wait;
+  /** Give these commands in a second line, which runs beside the first. */
+  aside<R>(give: () => R): R;
+  /** Where the line of commands is now. */
+  mark(): Mark;
+  /** Commands from here on wait for the other line to reach that mark. */
+  follow(mark: Mark): void;
+  /** Note when commands run, on a device opened for it; what this returns ends that and tells, when they are through. */
+  record(): () => readonly Interval[];
   /** Refuse commands from now on; what is waited for fails. Resolves when everything is given back. */
   close(): Promise<void>;
 }

@@ -1,26 +1,15 @@
+import { embeddedMemory } from "./embeddedVectors.ts";
 import type { LocalKernels } from "./kernels.ts";
 import { reference } from "./reference.ts";
-import { WasmKernels } from "./wasm/index.ts";
-import { load } from "./wasm/load.ts";
+import { withMatrices } from "./wasm/load.ts";
 
-let chosen: LocalKernels | undefined;
+let whole: LocalKernels | undefined;
 
-/** The engine behind the synchronous routines, made at the first call: the fastest that runs here. */
+/** The engine behind the synchronous routines, with all its kernels: that of embeddedVectors(), and those for matrices. */
 export function embedded(): LocalKernels {
-  chosen ??= choose();
-  return chosen;
-}
-
-function choose(): LocalKernels {
-  try {
-    return load("fma") ?? load("dekker") ?? reference;
-  } catch {
-    return reference; // WebAssembly is missing or forbidden (a content security policy): the same bits, slowly
+  if (whole === undefined) {
+    const kernels = embeddedMemory();
+    whole = kernels ? withMatrices(kernels) : reference;
   }
-}
-
-/** The embedded engine if it has a memory of its own. */
-export function embeddedMemory(): WasmKernels | undefined {
-  const kernels = embedded();
-  return kernels instanceof WasmKernels ? kernels : undefined;
+  return whole;
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Accumulator } from "../accumulator.ts";
 import { checkLength, checkVector } from "../checks.ts";
 import { level1, onlyNegativeZeros, type Reducer, reductions } from "../dense/level1.ts";
@@ -6,6 +7,7 @@ import type { AsyncKernels } from "../dense/steps.ts";
 import type { AsyncMethods, MatrixProductOptions, MatrixVectorOptions, Routines } from "../dense/types.ts";
 import { copyOf } from "../dense/vectors.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
+import type { Solves } from "../solve/types.ts";
 import type { Matrix, Real, Reduction, Sparse } from "../types.ts";
 import { embedded } from "./embedded.ts";
 import type { Elementwise, Kernels } from "./kernels.ts";
@@ -14,6 +16,7 @@ import { type Resident, Residents, type Store } from "./residents.ts";
 
 export type { Resident } from "./residents.ts";
 
+/** Where work is done: this thread, a pool of threads, or a device that OpenCL knows. "auto" is for open() to choose. */
 export type EngineKind = "auto" | "wasm" | "threads" | "opencl";
 
 type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
@@ -54,7 +57,8 @@ type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>,
  * resolve; one that fails has written nothing. Residents are borrowed until then.
  */
 export type Engine = OnePrecision<Float64Array> &
-  OnePrecision<Float32Array> & {
+  OnePrecision<Float32Array> &
+  WithResidents<AsyncMethods<Solves>> & {
     readonly kind: Exclude<EngineKind, "auto">;
     /** What a person would call it. */
     readonly device: string;
@@ -97,6 +101,9 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
   sptrsv: { names: ["A"] },
   "TriangularPlan.solve": { names: ["b", "out"], writes: 1 },
   "TriangularPlan.update": { names: ["values"] },
+  solve: { names: ["A", "b"] },
+  factor: { names: ["A"] },
+  "Factored.solve": { names: ["b"] },
   accumulate: { names: ["x", "y"] },
 };
 
@@ -122,7 +129,11 @@ export function engineOf(backend: Backend): Engine {
       update: lending("TriangularPlan.update", plan.update),
     });
   };
-  const methods = Object.entries({ ...routines, exlu, sptrsv }).map(([name, routine]) => [name, lending(name, routine as Method)]);
+  const factor = async (...args: [Matrix]): Promise<unknown> => {
+    const factored = await (routines.factor as (...args: [Matrix]) => Promise<{ solve: Method }>)(...args);
+    return { ...factored, solve: lending("Factored.solve", factored.solve) };
+  };
+  const methods = Object.entries({ ...routines, exlu, sptrsv, factor }).map(([name, routine]) => [name, lending(name, routine as Method)]);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     residents.close();

@@ -3,6 +3,7 @@ import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Stored } from "../sparse/analysis.ts";
 import type { SparseOptions } from "../sparse/types.ts";
 import type { Real, Reduction } from "../types.ts";
+import type { PlainKernels } from "./plain.ts";
 
 /** The routines that work element by element. */
 export type Elementwise = "scal" | "invscal" | "axpy";
@@ -138,12 +139,8 @@ export interface SystemKernels {
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }
 
-/**
- * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
- * checked. x and y are of one length; where a reduction has one operand, y is x. An engine has the kernels of sparse systems, or
- * it makes plans itself.
- */
-export interface Kernels extends Partial<SystemKernels> {
+/** What an engine on the calling thread does for vectors. */
+export interface VectorKernels {
   readonly name: string;
   /** Stage 1: one pass that writes high, low and bound of the sum into `enclosure`. A bound of NaN says nothing. */
   enclose(op: Reduction, x: Real, y: Real): void;
@@ -156,6 +153,14 @@ export interface Kernels extends Partial<SystemKernels> {
   accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void;
   /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding an element. */
   map(op: Elementwise, alpha: number, x: Real, y: Real): void;
+}
+
+/**
+ * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
+ * checked. x and y are of one length; where a reduction has one operand, y is x. An engine has the kernels of sparse systems, or
+ * it makes plans itself.
+ */
+export interface Kernels extends VectorKernels, Partial<SystemKernels> {
   /** y := alpha A x + beta y, one rounding an entry. What a zero alpha or beta multiplies is not read. */
   gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void;
   /** C := alpha A B + beta C, one rounding an entry. */
@@ -171,6 +176,8 @@ export interface Kernels extends Partial<SystemKernels> {
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
   /** The set-up phase, for a triangle whose arrays may be on the engine. */
   plan?(triangle: Stored, exact: boolean, options: SparseOptions): SparsePlan;
+  /** Factorisations in ordinary arithmetic. */
+  readonly plain: PlainKernels;
 }
 
 /** An engine that has the kernels of sparse systems. */

@@ -4,9 +4,11 @@ import { copyOf, newVector } from "../dense/vectors.ts";
 import { EngineError } from "../errors.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../types.ts";
-import { embedded, embeddedMemory } from "./embedded.ts";
+import { embedded } from "./embedded.ts";
+import { embeddedMemory } from "./embeddedVectors.ts";
 import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.ts";
 import type { Entries, LocalKernels } from "./kernels.ts";
+import type { PlainKernels } from "./plain.ts";
 import { storeIn } from "./residents.ts";
 import { cores } from "./threads/cores.ts";
 import { ThreadKernels } from "./threads/index.ts";
@@ -14,6 +16,7 @@ import { Pool } from "./threads/pool.ts";
 import { type Spawn, spawner } from "./threads/spawn.ts";
 import { sharedModule } from "./wasm/load.ts";
 
+/** What open() is asked for. */
 export interface OpenOptions {
   /** Workers of the engine "threads"; as many as there are cores unless said otherwise. */
   threads?: number | undefined;
@@ -128,6 +131,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
       await undefined;
       x.set(copy);
     },
+    plain: lasting(kernels.plain),
     reduce: async (...args) => reduce(kernels, ...args),
     async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
       kernels.accumulate(op, x, y, into, true);
@@ -139,6 +143,17 @@ export function onThisThread(kernels: LocalKernels): Backend {
       return { array, free: () => memory?.free(array) };
     }),
     async close() {},
+  };
+}
+
+// Between two steps the caller may change what is in this memory, unless it is a resident; a copy is always right.
+function lasting(plain: PlainKernels): PlainKernels {
+  return {
+    keep: (routine, A) => plain.keep(routine, A, true),
+    magnitudes: (...args) => plain.magnitudes(...args),
+    factorize: (...args) => plain.factorize(...args),
+    ...(plain.residual && { residual: plain.residual.bind(plain) }),
+    substitute: (...args) => plain.substitute(...args),
   };
 }
 

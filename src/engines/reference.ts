@@ -8,6 +8,7 @@ import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd } from "../exact/transforms.ts";
 import type { Format, Real, Reduction } from "../types.ts";
 import type { Elementwise, ExactStage, LocalKernels } from "./kernels.ts";
+import { plainReference } from "./plainReference.ts";
 
 export { formatOf } from "../exact/store.ts";
 
@@ -65,4 +66,5 @@ export const reference: LocalKernels = {
   reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, free() {} }),
   bound,
   sptrsv: sparse(addProducts),
+  plain: plainReference,
 };

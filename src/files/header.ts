@@ -14,6 +14,10 @@ export interface Header {
   readonly symmetry: (typeof SYMMETRIES)[number];
 }
 
+// A line of sizes must not cost more memory than the file that it announces could fill, but for 64 MiB.
+const MANY = 2 ** 24;
+const ROWS_PER_ENTRY = 64;
+
 /** Rows, columns, and how many entries follow. */
 export interface Size {
   readonly rows: number;
@@ -59,7 +63,13 @@ export function readSize(line: Line, { format, symmetry }: Header): Size {
   if (format === "coordinate") {
     const where = symmetry === "general" ? "" : symmetry === "symmetric" ? " on and below the diagonal" : " below the diagonal";
     const why = places < MOST ? ` (a ${rows} by ${cols} matrix has no more${where})` : "";
-    return { rows, cols, entries: line.whole("entries", 0, Math.min(places, MOST), why) };
+    const entries = line.whole("entries", 0, Math.min(places, MOST), why);
+    if (rows > Math.max(MANY, ROWS_PER_ENTRY * entries))
+      line.fail(
+        `${rows} rows for ${entries} entries`,
+        `at most ${Math.max(MANY, ROWS_PER_ENTRY * entries)} (each row takes memory, empty or not)`,
+      );
+    return { rows, cols, entries };
   }
   if (rows * cols > MOST) line.fail(`${rows} times ${cols} entries`, `at most ${MOST}`);
   return { rows, cols, entries: places };

@@ -68,24 +68,29 @@ export class Line {
     return n;
   }
 
-  /**
-   * The next field, a number of either sign, correctly rounded. ECMAScript promises that of Number() for up to 20 digits only;
-   * that V8 keeps it for any number of digits is tested.
-   */
+  /** The next field, a number of either sign, correctly rounded. */
   value(integer: boolean): number {
     const word = this.word();
-    if ((integer ? INTEGER : NUMBER).test(word)) {
-      const value = Number(word);
-      return value === value ? value : Number(word.replace(/d/i, "e")); // Fortran's exponents
-    }
-    const special = integer ? null : SPECIAL.exec(word);
-    if (special === null) this.fail(`value ${quoted(word)}`, integer ? "an integer" : "a number");
-    return special[2] !== undefined ? Number.NaN : special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    return numberOf(word, integer) ?? this.fail(`value ${quoted(word)}`, integer ? "an integer" : "a number");
   }
 
   fail(found: string, expected: string): never {
     throw new FormatError(`${this.routine}: line ${this.number} has ${found}, expected ${expected}`, this.number);
   }
+}
+
+/**
+ * A word as a number, correctly rounded, or undefined where it is none. ECMAScript promises that of Number() for up to 20 digits
+ * only; that V8 keeps it for any number of digits is tested.
+ */
+export function numberOf(word: string, integer = false): number | undefined {
+  if ((integer ? INTEGER : NUMBER).test(word)) {
+    const value = Number(word);
+    return value === value ? value : Number(word.replace(/d/i, "e")); // Fortran's exponents
+  }
+  const special = integer ? null : SPECIAL.exec(word);
+  if (special === null) return undefined;
+  return special[2] !== undefined ? Number.NaN : special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
 function skipBlanks(text: string, from: number, end: number): number {

@@ -1,6 +1,7 @@
 import type { Schedule as Scheduled } from "../engines/kernels.ts";
 import type { Real, Sparse } from "../types.ts";
 
+/** A schedule of the sparse paper, the serial loop, or "auto", which lets the analysis choose. */
 export type Schedule = "auto" | Scheduled;
 
 /** What a sparse triangular solve is asked for. */

@@ -29,6 +29,7 @@ function delayed(): AsyncKernels {
     workers: 0,
     reserve: (...args) => reference.reserve(...args),
     bound: (...args) => reference.bound(...args),
+    plain: reference.plain,
   };
 }
 
@@ -104,6 +105,7 @@ describe("an asynchronous call", () => {
       workers: 0,
       reserve: reference.reserve,
       bound: reference.bound,
+      plain: reference.plain,
     }));
     const y = Float64Array.of(1, 2);
     await expect(later.exgemv(1, A, Float64Array.of(1, 2), 0, y)).rejects.toThrow(EngineError);

@@ -1,25 +1,15 @@
 // A process with an open pool ends by itself, and not before its calls are done.
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import ts from "typescript";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { transpileTo } from "../transpiled.ts";
 
-// The sources as JavaScript, in a folder of its own: dist/ may be missing or old.
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "halfulp-process-"));
-  const sources = fileURLToPath(new URL("../../src", import.meta.url));
-  for (const file of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
-    if (!file.endsWith(".ts") || (file.includes("assembly") && !file.endsWith("layout.ts"))) continue;
-    const to = join(folder, "halfulp", file.replace(/ts$/, "js"));
-    mkdirSync(dirname(to), { recursive: true });
-    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, rewriteRelativeImportExtensions: true };
-    writeFileSync(to, ts.transpileModule(readFileSync(join(sources, file), "utf8"), { compilerOptions: options }).outputText);
-  }
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  transpileTo(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -2,7 +2,9 @@ import { checkOptions, describe } from "../../checks.ts";
 import { ShapeError } from "../../errors.ts";
 import { EXACT_STAGES, type ExactStage } from "../kernels.ts";
 import type { GemvShape } from "./gemv.ts";
+import type { Sharing } from "./hybrid.ts";
 import type { Blocking } from "./luBlocked.ts";
+import type { PlainBlocking } from "./plainLu.ts";
 import type { Exact, Filter } from "./reductions.ts";
 import type { Tuning } from "./sparseTuning.ts";
 import type { TrsvTuning } from "./trsv.ts";
@@ -22,9 +24,14 @@ export interface Choices {
   readonly trsv?: Partial<Pick<TrsvTuning, "slots" | "depth">> | undefined;
   readonly lu?: Partial<Pick<Blocking, "width" | "groups" | "shortest" | "resident">> | undefined;
   readonly sparse?: Partial<Pick<Tuning, "group" | "groups" | "window">> | undefined;
+  /** The factorization in ordinary arithmetic; here the last bits of x may depend on it. */
+  readonly plain?: Partial<Pick<PlainBlocking, "width" | "panel" | "group" | "resident" | "deep">> | undefined;
+  /** How CPU and GPU share the work of solve(): here the last bits of x may depend on it. */
+  readonly solve?: Partial<Sharing> | undefined;
 }
 
 type Values = readonly (number | boolean | string)[];
+const CALLED = ["a function"]; // stands for any
 
 // The values that kernels take: sizes of groups and of what they share are compiled in, and not all of them make sense.
 const FLAGS = [true, false];
@@ -37,7 +44,9 @@ const ALLOWED: { readonly [K in keyof Choices]-?: Values | Readonly<Record<strin
   gemv: { rowLanes: LANES, colLanes: LANES, rowsEach: [1, 2, 4], deep: [1, 2, 4, 8], chunks: [...GROUPS, 128], wide: FLAGS },
   trsv: { slots: [1, 2, 4, 8], depth: [1, 2, 4] },
   lu: { width: [32, 64], groups: LANES.map((n) => 2 * n), shortest: LANES.map((n) => 8 * n), resident: FLAGS },
+  plain: { width: [128, 256], panel: [32, 64, 128], group: [64, 128, 256, 512, 1024], resident: FLAGS, deep: [8, 16] },
   sparse: { group: LANES, groups: LANES.map((n) => 8 * n), window: [2, 3, 4, 8, 13, 16] },
+  solve: { panel: ["cpu", "gpu"], lookAhead: [0, 1, 2], forward: ["cpu", "gpu"], backward: ["cpu", "gpu"], watch: CALLED },
 };
 const MOST_LANES = 1024;
 
@@ -68,6 +77,7 @@ function checkValues(name: string, values: object, allowed: Readonly<Record<stri
 }
 
 function checkValue(name: string, value: unknown, allowed: Values): void {
+  if (allowed === CALLED && typeof value === "function") return;
   if (!allowed.includes(value as number))
     throw new ShapeError(`open: choices.${name} is ${describe(value)}, expected one of ${allowed.join(", ")}`);
 }

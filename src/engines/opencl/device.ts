@@ -1,5 +1,5 @@
 import { EngineError } from "../../errors.ts";
-import type { Device, DeviceBuffer, Kernel, KernelArgument, Wait } from "../device.ts";
+import type { Device, DeviceBuffer, Interval, Kernel, KernelArgument, Mark, Wait } from "../device.ts";
 import { check, type Handle, type Library, loadLibrary } from "./library.ts";
 
 // The device layer on OpenCL 1.2.
@@ -40,6 +40,9 @@ const EXTENSIONS = 0x1030;
 const PLATFORM_NAME = 0x0902;
 const BUILD_LOG = 0x1183;
 const GROUP_SIZE = 0x11b0;
+const PROFILING = 2; // CL_QUEUE_PROFILING_ENABLE
+const COMMAND_START = 0x1282;
+const COMMAND_END = 0x1283;
 const FUSED = 32n; // CL_FP_FMA
 const IEEE = 0x81n; // of binary32: CL_FP_DENORM, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 const ATOMICS = ["cl_khr_int64_base_atomics"];
@@ -49,10 +52,13 @@ export async function devices(): Promise<readonly DeviceInfo[]> {
   return found(await loadLibrary()).map(({ index, name, platform, type, usable }) => ({ index, name, platform, type, usable }));
 }
 
-/** One of them: by its place in that list, by its type ("gpu", "cpu"), or by a part of its name or its platform's; else the best. */
-export async function openDevice(choice?: string | number, library?: Library): Promise<OpenclDevice> {
+/**
+ * One of them: by its place in that list, by its type ("gpu", "cpu"), or by a part of its name or its platform's; else the best.
+ * `recording`: with queues that note when commands run.
+ */
+export async function openDevice(choice?: string | number, library?: Library, recording = false): Promise<OpenclDevice> {
   const cl = library ?? (await loadLibrary());
-  return new OpenclDevice(cl, bestOf(found(cl), choice));
+  return new OpenclDevice(cl, bestOf(found(cl), choice), recording);
 }
 
 /** Of these devices the one that this choice means. */
@@ -150,6 +156,12 @@ const MOST_SPARE = 2 ** 30;
 const sizeFor = (bytes: number): number =>
   bytes <= 2 ** 20 ? 2 ** Math.max(8, Math.ceil(Math.log2(bytes))) : Math.ceil(bytes / 2 ** 20) * 2 ** 20;
 
+class Marker implements Mark {
+  readonly kind = "mark";
+
+  constructor(readonly event: Handle) {}
+}
+
 interface Program {
   readonly handle: Handle;
   readonly sources: readonly string[];
@@ -176,8 +188,12 @@ export class OpenclDevice implements Device {
   readonly local: number;
   readonly mostInGroup: number;
   private readonly context: Handle;
-  private readonly queue: Handle;
+  private queue: Handle; // the one that commands are given to: the first, or for a while the second
+  private readonly queues: readonly [first: Handle, second: Handle];
   private readonly uploads: Handle; // apart, so that a write need not wait for kernels
+  private readonly downloads: Handle; // of what a mark stands behind: later commands need not wait for them, nor they for those
+  private readonly marks = new Set<Handle>();
+  private recorded: Handle[] | undefined;
   private readonly programs = new Map<string, Program[]>(); // by their definitions
   private readonly kernels = new Map<string, Compiled[]>(); // by their names and definitions
   private readonly buffers = new Set<Buffer>();
@@ -189,12 +205,14 @@ export class OpenclDevice implements Device {
   private readonly localSizes = new BigUint64Array(3);
   private readonly word = new Int32Array(1);
   private readonly pointer = new BigUint64Array(1);
+  private readonly event = new BigUint64Array(1);
   private lost: string | undefined;
   private closing = false;
 
   constructor(
     private readonly cl: Library,
     private readonly info: Found,
+    private readonly recording: boolean,
   ) {
     const { id } = info;
     this.name = info.name;
@@ -206,8 +224,13 @@ export class OpenclDevice implements Device {
     this.local = Number(numberOf(cl, id, INFO.local));
     this.mostInGroup = Number(numberOf(cl, id, INFO.mostInGroup));
     this.context = this.made("a context", (code) => cl.clCreateContext(null, 1, BigUint64Array.of(id), null, null, code));
-    this.queue = this.made("a queue", (code) => cl.clCreateCommandQueue(this.context, id, 0, code));
-    this.uploads = this.made("a queue", (code) => cl.clCreateCommandQueue(this.context, id, 0, code));
+    const queue = (properties: number): Handle =>
+      this.made("a queue", (code) => cl.clCreateCommandQueue(this.context, id, properties, code));
+    const properties = recording ? PROFILING : 0;
+    this.queues = [queue(properties), queue(properties)];
+    this.queue = this.queues[0];
+    this.uploads = queue(0);
+    this.downloads = queue(0);
   }
 
   allocate(routine: string, bytes: number): DeviceBuffer {
@@ -268,18 +291,28 @@ export class OpenclDevice implements Device {
 
   copy(from: DeviceBuffer, to: DeviceBuffer, bytes: number, fromOffset = 0, toOffset = 0): void {
     if (bytes === 0) return;
-    this.call("copy", this.cl.clEnqueueCopyBuffer(this.queue, handleOf(from), handleOf(to), fromOffset, toOffset, bytes, 0, null, null));
+    this.call(
+      "copy",
+      this.cl.clEnqueueCopyBuffer(this.queue, handleOf(from), handleOf(to), fromOffset, toOffset, bytes, 0, null, this.note()),
+    );
+    this.noted();
   }
 
   fill(buffer: DeviceBuffer, pattern: ArrayBufferView, offset = 0, bytes = buffer.bytes - offset): void {
     if (bytes === 0) return;
-    this.call("fill", this.cl.clEnqueueFillBuffer(this.queue, handleOf(buffer), pattern, pattern.byteLength, offset, bytes, 0, null, null));
+    this.call(
+      "fill",
+      this.cl.clEnqueueFillBuffer(this.queue, handleOf(buffer), pattern, pattern.byteLength, offset, bytes, 0, null, this.note()),
+    );
+    this.noted();
   }
 
   kernel(name: string, sources: readonly string[], defines: Readonly<Record<string, string | number>> = {}): Kernel {
     this.checkHere();
     let options = this.vendor.startsWith("NVIDIA") ? " -D NVIDIA=1" : ""; // with inline PTX beside OpenCL C
     for (const key in defines) options += ` -D ${key}=${defines[key]}`;
+    // NVIDIA's compiler takes what registers it likes: with fewer, more groups run on a multiprocessor.
+    if (options.startsWith(" -D NVIDIA") && "REGISTERS" in defines) options += ` -cl-nv-maxrregcount=${defines.REGISTERS}`;
     const known = this.kernels.get(name + options)?.find((kernel) => sameTexts(kernel.sources, sources));
     if (known) return known;
     const program = this.program(sources, options);
@@ -323,7 +356,8 @@ export class OpenclDevice implements Device {
       local[k] = BigInt(group[k] as number);
       global[k] = BigInt((groups[k] as number) * (group[k] as number));
     }
-    this.call(kernel.name, this.cl.clEnqueueNDRangeKernel(this.queue, handle, group.length, null, global, local, 0, null, null));
+    this.call(kernel.name, this.cl.clEnqueueNDRangeKernel(this.queue, handle, group.length, null, global, local, 0, null, this.note()));
+    this.noted();
   }
 
   private setArgument(handle: Handle, index: number, arg: KernelArgument): number {
@@ -340,28 +374,110 @@ export class OpenclDevice implements Device {
     return this.cl.clSetKernelArg(handle, index, (arg as { local: number }).local, null);
   }
 
-  read(from: DeviceBuffer, to: ArrayBufferView, offset = 0): Wait {
+  read(from: DeviceBuffer, to: ArrayBufferView, offset = 0, until?: Mark): Wait {
     if (to.byteLength === 0) return this.finish();
-    const args = [this.queue, handleOf(from), 1, offset, to.byteLength, to, 0, null, null];
-    return this.wait("read", this.cl.clEnqueueReadBuffer, args);
+    if (!until)
+      return this.wait("read", this.cl.clEnqueueReadBuffer, [this.queue, handleOf(from), 1, offset, to.byteLength, to, 0, null, null]);
+    const list = BigUint64Array.of((until as Marker).event);
+    const args = [this.downloads, handleOf(from), 1, offset, to.byteLength, to, 1, list, null];
+    return this.wait("read", this.cl.clEnqueueReadBuffer, args, () => this.drop(until));
+  }
+
+  aside<R>(give: () => R): R {
+    const { queue } = this;
+    this.queue = this.queues[1];
+    try {
+      return give();
+    } finally {
+      this.queue = queue;
+    }
+  }
+
+  mark(): Mark {
+    this.checkHere();
+    this.call("mark", this.cl.clEnqueueMarkerWithWaitList(this.queue, 0, null, this.event));
+    const event = this.event[0] as Handle;
+    this.marks.add(event);
+    this.call("mark", this.cl.clFlush(this.queue)); // or those who wait for it might do so for ever
+    return new Marker(event);
+  }
+
+  follow(mark: Mark): void {
+    this.checkHere();
+    this.call("follow", this.cl.clEnqueueBarrierWithWaitList(this.queue, 1, BigUint64Array.of((mark as Marker).event), null));
+    this.drop(mark);
+  }
+
+  private drop(mark: Mark): void {
+    const { event } = mark as Marker;
+    if (this.marks.delete(event)) this.cl.clReleaseEvent(event);
+  }
+
+  // Where OpenCL is to put the event of the next command, if anybody wants to know when it ran.
+  private note(): BigUint64Array | null {
+    return this.recorded ? this.event : null;
+  }
+
+  private noted(): void {
+    this.recorded?.push(this.event[0] as Handle);
+  }
+
+  record(): () => readonly Interval[] {
+    if (!this.recording) throw new EngineError("opencl: this device does not note when commands run, expected one opened for that");
+    const offset = this.clockOffset();
+    this.recorded = [];
+    return () => {
+      const events = this.recorded ?? [];
+      this.recorded = undefined;
+      const intervals = events.map(
+        (event): Interval => [this.timeOf(event, COMMAND_START) + offset, this.timeOf(event, COMMAND_END) + offset],
+      );
+      for (const event of events) this.cl.clReleaseEvent(event);
+      return intervals.filter(([from, to]) => from <= to);
+    };
+  }
+
+  // A device has a clock of its own. Where the two stand is known from commands that have just ended, each of which can only seem
+  // to have ended later than it did: 1 ms for the first after a pause, a few microseconds then (H200; its markers tell nothing).
+  private clockOffset(): number {
+    const probe = this.allocate("record", 8);
+    const offsets = Array.from({ length: 4 }, () => {
+      this.recorded = [];
+      this.fill(probe, Float64Array.of(0));
+      this.call("finish", this.cl.clFinish(this.queue));
+      const event = this.recorded[0] as Handle;
+      const offset = performance.now() - this.timeOf(event, COMMAND_END);
+      this.cl.clReleaseEvent(event);
+      return offset;
+    });
+    probe.recycle();
+    return Math.min(...offsets);
+  }
+
+  // NaN for a command that is not through: of a call that failed.
+  private timeOf(event: Handle, what: number): number {
+    const time = new BigUint64Array(1);
+    return this.cl.clGetEventProfilingInfo(event, what, 8, time, null) === 0 ? Number(time[0]) / 1e6 : Number.NaN;
   }
 
   finish(): Wait {
     return this.wait("finish", this.cl.clFinish, [this.queue]);
   }
 
-  private wait(what: string, command: Library["clFinish"], args: unknown[]): Wait {
+  private wait(what: string, command: Library["clFinish"], args: unknown[], through = () => {}): Wait {
     this.checkHere();
     return {
       now: () => {
         this.checkHere();
         this.call(what, command(...args));
+        through();
       },
       later: async () => {
         this.checkHere();
         const waiting = this.line.then(() => this.await(command, args));
         this.line = waiting.catch(() => undefined);
         this.call(what, await waiting);
+        through();
         this.checkHere();
       },
     };
@@ -380,14 +496,16 @@ export class OpenclDevice implements Device {
     this.closing = true;
     await this.line;
     const { cl } = this;
-    cl.clFinish(this.queue);
+    for (const queue of this.queues) cl.clFinish(queue);
+    for (const event of [...this.marks, ...(this.recorded ?? [])]) cl.clReleaseEvent(event);
+    this.marks.clear();
+    this.recorded = undefined;
     for (const buffer of this.buffers) cl.clReleaseMemObject(buffer.handle);
     this.buffers.clear();
     this.freeSpare();
     for (const { handle } of [...this.kernels.values()].flat()) cl.clReleaseKernel(handle);
     for (const { handle } of [...this.programs.values()].flat()) cl.clReleaseProgram(handle);
-    cl.clReleaseCommandQueue(this.queue);
-    cl.clReleaseCommandQueue(this.uploads);
+    for (const queue of [...this.queues, this.uploads, this.downloads]) cl.clReleaseCommandQueue(queue);
     cl.clReleaseContext(this.context);
   }
 

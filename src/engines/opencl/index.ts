@@ -8,11 +8,15 @@ import type { Real, Reduction } from "../../types.ts";
 import { inOrder, later, now, type Work } from "../device.ts";
 import type { Backend } from "../engine.ts";
 import type { Entries, Kernels } from "../kernels.ts";
+import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
 import { type OpenclDevice, openDevice } from "./device.ts";
 import { map } from "./elementwise.ts";
 import { gemm } from "./gemm.ts";
 import { gemv } from "./gemv.ts";
+import { plainWithCpu } from "./hybrid.ts";
+import { Cpu } from "./hybridCpu.ts";
+import { panelHere } from "./hybridPanel.ts";
 import { firstNotFinite, lu, luBy } from "./lu.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions.ts";
 import { inScope, type Scope } from "./scope.ts";
@@ -22,6 +26,7 @@ import { trsv, trsvTuning } from "./trsv.ts";
 
 export type { Choices } from "./choices.ts";
 export { bestOf, type DeviceInfo, devices } from "./device.ts";
+export type { Phase } from "./hybridPhases.ts";
 
 /** Does work at once, or gives a promise of its result. */
 type Run = (work: Work<unknown>) => unknown;
@@ -33,8 +38,12 @@ const running =
   (...args: A): unknown =>
     run(inScope(device, routine, (scope) => work(scope, ...args)));
 
+// The CPU's threads are another engine, loaded when it is first needed. More than a few do not make panels faster.
+const MOST_THREADS = 4;
+const cpuOf = (): Cpu => new Cpu(async () => (await import("../open.ts")).onThreads(Math.min(MOST_THREADS, cores())), panelHere);
+
 // What engines of both kinds have, each call in a scope of its own.
-function kernelsBy(run: Run, device: OpenclDevice, choices: Choices): object {
+function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
   const copies = new Copies(device);
   const call = running(run, device);
   return {
@@ -48,6 +57,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices): object {
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
+    plain: plainWithCpu(run, device, copies, choices, cpu),
     keeping: {
       keep: (routine: string, A: Entries) => copies.keep(routine, A),
       fetch: (routine: string, x: Real, from = 0, length = x.length) => run(fetch(device, routine, x, from, length)),
@@ -61,13 +71,13 @@ export async function openclBackend(choice?: string | number, choices: Choices =
   const isPlace = typeof choice === "number" && Number.isSafeInteger(choice) && choice >= 0;
   if (choice !== undefined && !isPlace && (typeof choice !== "string" || choice === ""))
     throw new ShapeError(`open: device is ${describe(choice)}, expected a place in the list of devices or a part of a name`);
-  return backendOn(await openDevice(choice), choices);
+  return backendOn(await openDevice(choice, undefined, choices.solve?.watch !== undefined), choices);
 }
 
 /** The same on a device that is open. */
-export function backendOn(device: OpenclDevice, choices: Choices = {}): Backend {
+export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpuOf()): Backend {
   return {
-    ...kernelsBy(inOrder(), device, choices),
+    ...kernelsBy(inOrder(), device, choices, cpu),
     kind: "opencl",
     device: device.name,
     store: {
@@ -75,7 +85,11 @@ export function backendOn(device: OpenclDevice, choices: Choices = {}): Backend 
       fetch: (x) => later(fetch(device, "read", x, 0, x.length)),
       patterns: true,
     },
-    close: () => device.close(),
+    close: async () => {
+      const ended = cpu.close();
+      await device.close();
+      await ended;
+    },
   } as Backend;
 }
 
@@ -90,7 +104,7 @@ export async function openclKernels(choice?: string | number, choices: Choices =
 export function kernelsOn(device: OpenclDevice, choices: Choices = {}): SyncKernels {
   const call = running(now, device);
   return {
-    ...kernelsBy(now, device, choices),
+    ...kernelsBy(now, device, choices, cpuOf()),
     name: `opencl, ${device.name}`,
     enclose: call("enclose", function* (scope, ...args: Args<"enclose">) {
       const { high, low, bound } = yield* enclose(scope, ...args);

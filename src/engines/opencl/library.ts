@@ -27,8 +27,12 @@ export interface Library {
   readonly clEnqueueWriteBuffer: Native;
   readonly clEnqueueCopyBuffer: Native;
   readonly clEnqueueFillBuffer: Native;
+  readonly clEnqueueMarkerWithWaitList: Native;
+  readonly clEnqueueBarrierWithWaitList: Native;
+  readonly clGetEventProfilingInfo: Native;
   readonly clFlush: Native;
   readonly clFinish: Native;
+  readonly clReleaseEvent: Native;
   readonly clReleaseMemObject: Native;
   readonly clReleaseKernel: Native;
   readonly clReleaseProgram: Native;
@@ -51,8 +55,12 @@ const NATIVE: Record<string, string> = {
   clEnqueueWriteBuffer: `void *, void *, uint32, ${size}, ${size}, void *, uint32, void *, void *`,
   clEnqueueCopyBuffer: `void *, void *, void *, ${size}, ${size}, ${size}, uint32, void *, void *`,
   clEnqueueFillBuffer: `void *, void *, void *, ${size}, ${size}, ${size}, uint32, void *, void *`,
+  clEnqueueMarkerWithWaitList: "void *, uint32, void *, void *",
+  clEnqueueBarrierWithWaitList: "void *, uint32, void *, void *",
+  clGetEventProfilingInfo: `void *, uint32, ${size}, void *, void *`,
   clFlush: "void *",
   clFinish: "void *",
+  clReleaseEvent: "void *",
   clReleaseMemObject: "void *",
   clReleaseKernel: "void *",
   clReleaseProgram: "void *",

@@ -9,12 +9,8 @@ export class SharedArena extends Arena {
   // A grown memory is a new buffer over the same bytes, and a view of an old one has the same addresses.
   private readonly buffers = new WeakSet<ArrayBufferLike>();
 
-  constructor(
-    module: WebAssembly.Module,
-    start: number,
-    readonly memory = sharedMemory(Math.ceil((start + END) / PAGE) + STEP),
-  ) {
-    super(module, 0, memory, start);
+  constructor(module: WebAssembly.Module, start: number) {
+    super(() => module, sharedMemory(Math.ceil((start + END) / PAGE) + STEP), start);
     this.buffers.add(this.buffer);
   }
 

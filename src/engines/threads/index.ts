@@ -5,16 +5,21 @@ import type { Backend } from "../engine.ts";
 import type { Entries, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { storeIn } from "../residents.ts";
 import * as jobs from "../wasm/jobs.ts";
+import { ThreadPlain } from "./plain.ts";
 import type { Pool } from "./pool.ts";
 
 /** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results in one step. */
 export class ThreadKernels implements Backend {
   readonly kind = "threads";
+  /** The kernels of solve(). */
+  readonly plain: ThreadPlain;
 
   constructor(
     readonly pool: Pool,
     readonly device: string,
-  ) {}
+  ) {
+    this.plain = new ThreadPlain(pool);
+  }
 
   close(): Promise<void> {
     return this.pool.close();
@@ -42,6 +47,11 @@ export class ThreadKernels implements Backend {
     return this.pool.run(jobs.luBytes(arena, data, rows, cols, count, workers), (space, job) =>
       jobs.lu(space, job, data, rows, cols, count, pivots, info, workers),
     );
+  }
+
+  /** See ThreadPlain. */
+  panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): Promise<number> {
+    return this.plain.panel(data, rows, cols, pivots);
   }
 
   reduce(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): Promise<number> {

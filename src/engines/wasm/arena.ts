@@ -2,7 +2,7 @@ import type { Real, Reduction } from "../../types.ts";
 import type { Elementwise } from "../kernels.ts";
 import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
 
-type Kernel = (...args: number[]) => number; // see assembly/index.ts
+type Kernel = (...args: number[]) => number; // see assembly/vectors.ts and assembly/matrices.ts
 type Pair = readonly [Kernel, Kernel];
 type Kernels = Readonly<Record<Reduction, Pair>>;
 
@@ -35,47 +35,33 @@ function fixedMemory(bytes: number): WebAssembly.Memory {
  * the arena or its arrays any more, the collector takes it all.
  */
 export class Arena {
-  private readonly exports: Record<string, Kernel>;
+  private exports: Record<string, Kernel> | undefined;
   buffer: ArrayBuffer;
   binary64: Float64Array;
   binary32: Float32Array;
   words: Int32Array;
-  /** The kernels of each stage, by the kind of reduction, for binary32 and binary64. */
-  readonly filter: Kernels;
-  readonly ladder: Kernels;
-  readonly exact: Kernels;
-  readonly expansion: Kernels;
-  readonly deposit: Kernels;
-  /** The element-by-element kernels, for binary32 and binary64. */
-  readonly map: Record<Elementwise, Pair>;
   private readonly blocks = new Map<number, number>(); // live arrays: offset and size
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
   fetch: (row: number) => void = () => {};
   private fresh: number; // beyond this no array has ever been: still all zeros
 
-  constructor(module: WebAssembly.Module, bytes: number, memory = fixedMemory(bytes), start = FRAME) {
-    const instance = new WebAssembly.Instance(module, { env: { memory, fetch: (row: number) => this.fetch(row), sleep() {} } });
-    this.exports = instance.exports as Record<string, Kernel>;
+  constructor(
+    private readonly matrices: () => WebAssembly.Module,
+    readonly memory: WebAssembly.Memory,
+    start = FRAME,
+  ) {
     this.buffer = memory.buffer as ArrayBuffer;
     this.gaps = [{ offset: start, size: this.buffer.byteLength - END - start }];
     this.fresh = start;
     this.binary64 = new Float64Array(this.buffer);
     this.binary32 = new Float32Array(this.buffer);
     this.words = new Int32Array(this.buffer);
-    // Looked up once: a name put together at every call would cost a short vector more than its sum.
-    const pair = (name: string): Pair => [this.exports[`${name}32`] as Kernel, this.exports[`${name}64`] as Kernel];
-    const stage = (name: string): Kernels => ({ sum: pair(`${name}_sum`), asum: pair(`${name}_asum`), dot: pair(`${name}_dot`) });
-    this.filter = stage("filter");
-    this.ladder = stage("ladder");
-    this.exact = stage("exact");
-    this.expansion = stage("expansion");
-    this.deposit = stage("deposit");
-    this.map = { scal: pair("scal"), invscal: pair("invscal"), axpy: pair("axpy") };
   }
 
-  /** Call an export that is neither of one width nor of one kind. */
+  /** Call a kernel for matrices. They are instantiated at the first of these calls. */
   call(name: string, ...args: number[]): number {
+    this.exports ??= instantiate(this.matrices(), this.memory, (row) => this.fetch(row));
     return (this.exports[name] as Kernel)(...args);
   }
 
@@ -147,6 +133,11 @@ export class Arena {
     this.words = new Int32Array(buffer);
   }
 
+  /** Bytes up to which arrays have been: memory that was never touched costs nothing. */
+  get touched(): number {
+    return this.fresh;
+  }
+
   isEmpty(): boolean {
     return this.blocks.size === 0;
   }
@@ -165,4 +156,44 @@ export class Arena {
     digits[DIGIT_COUNT - 1] = this.words[DIGITS / 4 + 2 * (DIGIT_COUNT - 1)] as number;
     return digits;
   }
+}
+
+/** The modules of one build. Those for matrices are there once somebody has asked for them. */
+export interface Modules {
+  readonly vectors: WebAssembly.Module;
+  matrices: WebAssembly.Module | undefined;
+}
+
+/** An arena of the calling thread, with the kernels for vectors. */
+export class VectorArena extends Arena {
+  /** The kernels of each stage, by the kind of reduction, for binary32 and binary64. */
+  readonly filter: Kernels;
+  readonly ladder: Kernels;
+  readonly exact: Kernels;
+  readonly expansion: Kernels;
+  readonly deposit: Kernels;
+  /** The element-by-element kernels, for binary32 and binary64. */
+  readonly map: Record<Elementwise, Pair>;
+  readonly clear: Kernel;
+  readonly multiplyAdd: Kernel;
+
+  constructor(modules: Modules, bytes: number) {
+    super(() => modules.matrices as WebAssembly.Module, fixedMemory(bytes));
+    const exports = instantiate(modules.vectors, this.memory, () => {});
+    // Looked up once: a name put together at every call would cost a short vector more than its sum.
+    const pair = (name: string): Pair => [exports[`${name}32`] as Kernel, exports[`${name}64`] as Kernel];
+    const stage = (name: string): Kernels => ({ sum: pair(`${name}_sum`), asum: pair(`${name}_asum`), dot: pair(`${name}_dot`) });
+    this.filter = stage("filter");
+    this.ladder = stage("ladder");
+    this.exact = stage("exact");
+    this.expansion = stage("expansion");
+    this.deposit = stage("deposit");
+    this.map = { scal: pair("scal"), invscal: pair("invscal"), axpy: pair("axpy") };
+    this.clear = exports.clear as Kernel;
+    this.multiplyAdd = exports.multiplyAdd as Kernel;
+  }
+}
+
+function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, fetch: (row: number) => void): Record<string, Kernel> {
+  return new WebAssembly.Instance(module, { env: { memory, fetch, sleep() {} } }).exports as Record<string, Kernel>;
 }

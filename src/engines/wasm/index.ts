@@ -5,10 +5,12 @@ import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
 import type { Elementwise, Entries, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { formatOf, mapOne, reference } from "../reference.ts";
-import { Arena, LIMIT, widthOf } from "./arena.ts";
+import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as jobs from "./jobs.ts";
+import { WasmPlain } from "./plain.ts";
 import { linesOf, Space } from "./space.ts";
+import type { Variant } from "./stored.ts";
 
 // Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
 const TINY = 32;
@@ -31,23 +33,27 @@ interface VectorType<V extends Real> {
 
 /** The embedded engine: WebAssembly SIMD on the calling thread. */
 export class WasmKernels implements Kernels {
-  private home: Arena; // for streaming, and the operands of matrix routines
+  readonly name: string;
+  readonly modules: Modules;
+  private home: VectorArena; // for streaming, and the operands of matrix routines
   // Arenas live as long as an array in them does. (Asking weak references at every call would keep them all alive.)
-  private readonly arenas = new WeakMap<ArrayBufferLike, Arena>();
-  private current: Arena | undefined; // the one that was made, or had an array given back, last
+  private readonly arenas = new WeakMap<ArrayBufferLike, VectorArena>();
+  private current: VectorArena | undefined; // the one that was made, or had an array given back, last
   private readonly handedOut = new WeakSet<Real>(); // and not given back: an offset alone may be another array's by now
   private allocated = false;
 
   constructor(
-    private readonly module: WebAssembly.Module,
-    readonly name: string,
+    vectors: WebAssembly.Module,
+    readonly variant: Variant,
   ) {
-    this.home = new Arena(module, 0);
+    this.name = `wasm-${variant}`;
+    this.modules = { vectors, matrices: undefined };
+    this.home = new VectorArena(this.modules, 0);
   }
 
   /** Whether a multiply-add rounds once here: (1 + 2^-27)(1 - 2^-27) - 1 is -2^-54, and 0 with two roundings. */
   fuses(): boolean {
-    return this.home.call("multiplyAdd", 1 + 2 ** -27, 1 - 2 ** -27, -1) === -(2 ** -54);
+    return this.home.multiplyAdd(1 + 2 ** -27, 1 - 2 ** -27, -1) === -(2 ** -54);
   }
 
   enclose(op: Reduction, x: Real, y: Real): void {
@@ -92,12 +98,12 @@ export class WasmKernels implements Kernels {
   }
 
   // Run one exact stage over all terms and add what it accumulated.
-  private collect(x: Real, y: Real, into: Superaccumulator, stage: (arena: Arena) => Stage): void {
+  private collect(x: Real, y: Real, into: Superaccumulator, stage: (arena: VectorArena) => Stage): void {
     const arena = this.arenaOf(x, y);
-    arena.call("clear");
     this.stream(arena, x, y, stage(arena));
     into.addDigits(arena.digits(), 0);
     into.addSpecials(arena.words[layout.SPECIAL / 4] as number);
+    arena.clear(); // the kernels for matrices find the digits as they left them
   }
 
   map(op: Elementwise, alpha: number, x: Real, y: Real): void {
@@ -161,6 +167,18 @@ export class WasmKernels implements Kernels {
     );
   }
 
+  /** The kernels of solve(). */
+  readonly plain = new WasmPlain({
+    find: (data) => this.arenas.get(data.buffer),
+    make: (routine, bytes, wanted) => {
+      const arena = this.newArena(routine, bytes, wanted);
+      this.arenas.set(arena.buffer, arena);
+      return arena;
+    },
+    home: () => this.home,
+    run,
+  });
+
   readonly workers = 0;
 
   reserve(routine: string, bytes: number): Reserved {
@@ -170,11 +188,11 @@ export class WasmKernels implements Kernels {
   }
 
   bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
-    return jobs.bound(this.arenas.get(lines.values.buffer) as Arena, lines, from, to, breaks);
+    return jobs.bound(this.arenas.get(lines.values.buffer) as VectorArena, lines, from, to, breaks);
   }
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): void {
-    const arena = this.arenas.get(system.values.buffer) as Arena;
+    const arena = this.arenas.get(system.values.buffer) as VectorArena;
     const start = system.work.byteOffset;
     run(arena, (space, job) => jobs.sptrsv(space, job, system, b, x), start, start + jobs.sptrsvBytes(system));
   }
@@ -190,7 +208,7 @@ export class WasmKernels implements Kernels {
   private inSpace<R>(
     name: string,
     operands: Real[],
-    bytesIn: (arena: Arena) => number,
+    bytesIn: (arena: VectorArena) => number,
     routine: (space: Space, job: jobs.Job) => Generator<void, R, void>,
   ): R {
     for (const data of operands) {
@@ -208,7 +226,7 @@ export class WasmKernels implements Kernels {
     const bytes = bytesIn(this.home);
     if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(name, bytes, 2 * bytes);
     const { home } = this;
-    if (bytes > MOST_KEPT) this.home = new Arena(this.module, 0);
+    if (bytes > MOST_KEPT) this.home = new VectorArena(this.modules, 0);
     return run(home, routine, layout.FRAME, layout.FRAME + bytes);
   }
 
@@ -234,14 +252,14 @@ export class WasmKernels implements Kernels {
   }
 
   // With room for more if that much can be had, else just for what is needed.
-  private newArena(routine: string, bytes: number, wanted: number): Arena {
+  private newArena(routine: string, bytes: number, wanted: number): VectorArena {
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes needed, an engine has ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     try {
-      return new Arena(this.module, Math.min(LIMIT, wanted));
+      return new VectorArena(this.modules, Math.min(LIMIT, wanted));
     } catch {
       try {
-        return new Arena(this.module, bytes);
+        return new VectorArena(this.modules, bytes);
       } catch (cause) {
         throw new EngineError(`${routine}: no memory for ${bytes} bytes`, { cause });
       }
@@ -258,14 +276,14 @@ export class WasmKernels implements Kernels {
   }
 
   // The arena that holds x or y, else the one for streaming.
-  private arenaOf(x: Real, y: Real): Arena {
+  private arenaOf(x: Real, y: Real): VectorArena {
     if (!this.allocated) return this.home;
     return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.home;
   }
 
   // Bring the vectors past a stage, chunk by chunk. Those in the arena stay where they are but for the last
   // few elements, which are padded with zeros in scratch.
-  private stream(arena: Arena, x: Real, y: Real, stage: Stage): boolean {
+  private stream(arena: VectorArena, x: Real, y: Real, stage: Stage): boolean {
     const inside = arena.holds(x) || arena.holds(y);
     const like = wider(x, y);
     let m = 0;
@@ -286,7 +304,7 @@ function wider(x: Real, y: Real): Real {
 }
 
 // The record of the job is in the frame.
-function run<R>(arena: Arena, routine: (space: Space, job: jobs.Job) => Generator<void, R, void>, start: number, end: number): R {
+function run<R>(arena: VectorArena, routine: (space: Space, job: jobs.Job) => Generator<void, R, void>, start: number, end: number): R {
   const steps = routine(new Space(arena, start, end), new jobs.Job(arena, layout.JOB, 1));
   for (;;) {
     const { done, value } = steps.next();

@@ -55,6 +55,13 @@ export class Space {
     return at;
   }
 
+  /** The address of a copy of x. */
+  copy(x: Real): number {
+    const at = this.reserve(x.byteLength);
+    this.arena.heap(x).set(x, at / x.BYTES_PER_ELEMENT);
+    return at;
+  }
+
   /** The address of x with zeros behind it up to a multiple of 8. */
   padded(x: Real): number {
     if (this.arena.holds(x) && x.length % 8 === 0) return x.byteOffset;

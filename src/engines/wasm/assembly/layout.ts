@@ -95,7 +95,19 @@ export const JOB_TARGETS = 0xd4;
 export const JOB_LIST = 0xd8;
 export const JOB_LOOKUP = 0xdc;
 export const JOB_SLEEPERS = 0xe0; // workers asleep
+// Factors in ordinary arithmetic: whether the matrix they are made from is binary32, its scaling (0: as it is), and where the
+// factors go row by row without gaps (0: nowhere).
+export const JOB_FROM_SINGLE = 0xe4;
+export const JOB_ROW_SCALE = 0xe8;
+export const JOB_COL_SCALE = 0xec;
+export const JOB_COMPACT = 0xf0;
 export const JOB_SIZE = 0x100;
+
+// What a factorisation in ordinary arithmetic says of itself: the column of a bad pivot or -1, and of the pivots the least and
+// the largest magnitude.
+export const LEAST = 0x08;
+export const LARGEST = 0x10;
+export const OUTCOME = 0x18;
 
 // What JOB_KIND says.
 export const GEMV_ROWS = 1;
@@ -108,6 +120,13 @@ export const LU_BATCH = 7;
 export const REDUCE = 8;
 export const SPTRSV = 9;
 export const KAHN = 10;
+export const PLAIN_LU = 11;
+export const PLAIN_SOLVE = 12;
+export const MAGNITUDES = 13;
+export const PLAIN_RESIDUAL = 14;
+
+// Rows of a residual that a worker sums up where columns are contiguous: 4 KiB of each.
+export const LONG = 512;
 
 // What JOB_FINISH says of an entry made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), equation (3) of
 // the triangular paper, or in place of the solution the residual b - T x of a given x. Of a reduction it says which.

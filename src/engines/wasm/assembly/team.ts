@@ -9,6 +9,8 @@ import { JOB_ARRIVED, JOB_NEXT, JOB_PHASE, JOB_SLEEPERS, JOB_WORKERS } from "./l
 // sleep makes the next ones less patient, one that did not makes them more so.
 let spins: i32 = 1000, patience: i32 = 1000;
 export function setSpins(count: i32): void { spins = count; patience = count; }
+// Whether every worker has a core.
+export function isPatient(): bool { return spins > 1000; }
 function slept(): void { patience = max(patience >> 1, spins >> 4); }
 function spun(): void { patience = min(patience << 1, spins); }
 

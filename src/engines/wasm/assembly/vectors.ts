@@ -1,25 +1,13 @@
-// What the host calls: every stage for each kind of reduction in both precisions, and the element-by-element routines.
+// What the host calls for vectors: every stage for each kind of reduction in both precisions, and the element-by-element routines.
 import { Axpy, Invscal, Scal, elementwise } from "./elementwise";
 import { expansion } from "./expansion";
 import { filter } from "./filter";
 import { frame } from "./frame";
 import { accumulate, exactLadder, ladder } from "./ladder";
 import { Asum, Dot, Sum } from "./range";
-import { gemm } from "./gemm";
-import { gemvByColumns, gemvByRows } from "./gemv";
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, REDUCE, SPTRSV, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
-import { lu, luBatch } from "./lu";
-import { reduce } from "./reduce";
-import { kahn, sptrsv } from "./sparse";
 import { fused } from "./simd";
-import { i32At } from "./team";
-import { trsvByColumns, trsvByRows } from "./trsv";
 import { normalize } from "./superaccumulator";
 export { clear } from "./ladder";
-export { setFrame } from "./frame";
-export { luWork } from "./lu";
-export { setSpins } from "./team";
-export { bound } from "./sparse";
 
 function normalized(bound: f64): f64 { normalize(); return bound; }
 
@@ -69,21 +57,4 @@ export function axpy32(alpha: f64, px: usize, py: usize, n: i32): i32 { return e
 // a * b + c in one lane, as this machine does it: the host asks for a case where one rounding shows.
 export function multiplyAdd(a: f64, b: f64, c: f64): f64 {
   return ASC_FEATURE_RELAXED_SIMD ? f64x2.extract_lane(fused(f64x2.splat(a), f64x2.splat(b), f64x2.splat(c)), 0) : a * b + c;
-}
-
-// Jobs over matrices, by kind.
-export function work(job: usize, worker: i32): void {
-  const single = i32At(job, JOB_SINGLE) != 0;
-  switch (i32At(job, JOB_KIND)) {
-    case GEMV_ROWS: if (single) gemvByRows<f32>(job); else gemvByRows<f64>(job); break;
-    case GEMV_COLUMNS: if (single) gemvByColumns<f32>(job); else gemvByColumns<f64>(job); break;
-    case GEMM: if (single) gemm<f32>(job); else gemm<f64>(job); break;
-    case TRSV_ROWS: if (single) trsvByRows<f32>(job, worker); else trsvByRows<f64>(job, worker); break;
-    case TRSV_COLUMNS: if (single) trsvByColumns<f32>(job, worker); else trsvByColumns<f64>(job, worker); break;
-    case LU: lu(job, worker); break;
-    case LU_BATCH: luBatch(job, worker); break;
-    case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
-    case SPTRSV: if (single) sptrsv<f32>(job, worker); else sptrsv<f64>(job, worker); break;
-    case KAHN: kahn(job, worker); break;
-  }
 }

@@ -1,0 +1,108 @@
+// C := C - A B, the bulk of a factorisation: A is rows `row` on of columns k0 to k0 + depth - 1, B those rows of columns `column` on.
+// A work-group has a tile of TM by TN, a work-item 8 rows and TN / 16 columns of it in registers; pieces of A and B, KT deep, go
+// through local memory, the next while one is multiplied. Within a warp of 32 there are 8 by 4 work-items, so that its loads
+// from local memory are few.
+#define TM 128
+#define ITEMS 256
+#define CN (TN / 16)
+#define V (CN < 4 ? CN : 4)
+#if TN == 32
+#define VEC REAL2
+#else
+#define VEC REAL4
+#endif
+#define QUADS_A (TM * KT / 4 / ITEMS)
+#define QUADS_B_UP ((KT * TN / 4 + ITEMS - 1) / ITEMS)
+
+// The next pieces, from where `fromA` and `fromB` are; rows beyond the last are taken for that one, and not stored.
+#define LOAD                                                                                                                    \
+  UNROLL                                                                                                                        \
+  for (int e = 0; e < QUADS_A; e++) nextA[e] = *(const __global REAL4 *)(fromA + (e == 0 ? 0 : later[e - 1]));                  \
+  UNROLL                                                                                                                        \
+  for (int e = 0; e < QUADS_B_UP; e++)                                                                                          \
+    if (KT * TN / 4 >= ITEMS || lid < KT * TN / 4) nextB[e] = *(const __global REAL4 *)(fromB + e * (ITEMS / (TN / 4)) * ld);   \
+  fromA += KT;                                                                                                                  \
+  fromB += KT * ld;
+
+#define KEEP(to)                                                                                                                 \
+  UNROLL                                                                                                                          \
+  for (int e = 0; e < QUADS_A; e++) {                                                                                             \
+    int at = lid + e * ITEMS, i = at / (KT / 4), k = at % (KT / 4) * 4;                                                           \
+    a[to][k][i] = nextA[e].x, a[to][k + 1][i] = nextA[e].y, a[to][k + 2][i] = nextA[e].z, a[to][k + 3][i] = nextA[e].w;           \
+  }                                                                                                                               \
+  UNROLL                                                                                                                          \
+  for (int e = 0; e < QUADS_B_UP; e++) {                                                                                          \
+    int at = lid + e * ITEMS;                                                                                                     \
+    if (at < KT * TN / 4) *(__local REAL4 *)&b[to][at / (TN / 4)][at % (TN / 4) * 4] = nextB[e];                                  \
+  }
+
+// Its size is not fixed: the limit of registers would not count then.
+__kernel void plainGemm(__global REAL *W, int ld, int rows, int row, int column, int k0, int depth) {
+  __local REAL a[2][KT][TM + 4] __attribute__((aligned(32))), b[2][KT][TN] __attribute__((aligned(32)));
+  const int lid = get_local_id(0), lane = lid % 32, warp = lid / 32;
+  const int tx = warp % 2 * 8 + lane % 8, ty = warp / 2 * 4 + lane / 8;
+  const int row0 = row + (int)get_group_id(1) * TM, col0 = column + (int)get_group_id(0) * TN;
+  REAL4 nextA[QUADS_A], nextB[QUADS_B_UP];
+  REAL sum[8][CN];
+UNROLL
+  for (int i = 0; i < 8; i++)
+UNROLL
+    for (int j = 0; j < CN; j++) sum[i][j] = 0;
+  // distances rather than addresses: registers are short
+  const int itsRow = row0 + lid / (KT / 4);
+  const __global REAL *fromA = W + (long)min(itsRow, rows - 1) * ld + k0 + lid % (KT / 4) * 4;
+  const __global REAL *fromB = W + (long)(k0 + lid / (TN / 4)) * ld + col0 + lid % (TN / 4) * 4;
+  int later[QUADS_A];
+UNROLL
+  for (int e = 1; e < QUADS_A; e++) later[e - 1] = (min(itsRow + e * (ITEMS / (KT / 4)), rows - 1) - min(itsRow, rows - 1)) * ld;
+  LOAD
+  KEEP(0)
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int now = 0;
+  for (int k = 0; k < depth; k += KT) {
+    const bool more = k + KT < depth;
+    if (more) {
+      LOAD
+    }
+UNROLL
+    for (int t = 0; t < KT; t++) {
+      REAL l[8], u[CN];
+UNROLL
+      for (int h = 0; h < 2; h++) {
+        REAL4 v = *(__local REAL4 *)&a[now][t][64 * h + 4 * ty];
+        l[4 * h] = v.x, l[4 * h + 1] = v.y, l[4 * h + 2] = v.z, l[4 * h + 3] = v.w;
+      }
+UNROLL
+      for (int h = 0; h < CN / V; h++) {
+        VEC v = *(__local VEC *)&b[now][t][64 * h + V * tx];
+        u[V * h] = v.x, u[V * h + 1] = v.y;
+#if TN > 32
+        u[V * h + 2] = v.z, u[V * h + 3] = v.w;
+#endif
+      }
+UNROLL
+      for (int i = 0; i < 8; i++)
+UNROLL
+        for (int j = 0; j < CN; j++) sum[i][j] = fma(l[i], u[j], sum[i][j]);
+    }
+    now = 1 - now;
+    if (more) {
+      KEEP(now)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+UNROLL
+  for (int i = 0; i < 8; i++) {
+    const int at = row0 + i / 4 * 64 + 4 * ty + i % 4;
+    if (at < rows)
+UNROLL
+      for (int h = 0; h < CN / V; h++) {
+        __global VEC *c = (__global VEC *)(W + (long)at * ld + col0 + 64 * h + V * tx);
+#if TN > 32
+        *c -= (VEC)(sum[i][V * h], sum[i][V * h + 1], sum[i][V * h + 2], sum[i][V * h + 3]);
+#else
+        *c -= (VEC)(sum[i][V * h], sum[i][V * h + 1]);
+#endif
+      }
+  }
+}

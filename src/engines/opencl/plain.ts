@@ -1,0 +1,291 @@
+import type { Format } from "../../types.ts";
+import type { Device, DeviceBuffer, Work } from "../device.ts";
+import type { Entries } from "../kernels.ts";
+import type { Kept, PlainFactors, PlainKernels, Scaling } from "../plain.ts";
+import { remoteMemory } from "../remote.ts";
+import { long, type RealType, realOf } from "./numbers.ts";
+import {
+  BLOCK,
+  bytesOf,
+  definesOf,
+  ENDED,
+  invert,
+  PIVOTS,
+  type PlainBlocking,
+  PlainLu,
+  type PlainMatrix,
+  padded,
+  prepare,
+  STUCK,
+  spaceOf,
+} from "./plainLu.ts";
+import { type Sides, substituteBy, substituteWaiting } from "./plainSubstitute.ts";
+import { inScope, Scope } from "./scope.ts";
+import * as sources from "./sources.generated.ts";
+import type { Copies } from "./store.ts";
+
+// What solve() is made of on a device, all of it there.
+
+/** The kernels of solve(); `run` does work at once, or gives a promise of its result. */
+export function plainBy(
+  run: (work: Work<unknown>) => unknown,
+  device: Device,
+  copies: Copies,
+  chosen?: Partial<PlainBlocking>,
+  steps = onDevice,
+): PlainKernels {
+  const call = <R>(routine: string, work: (scope: Scope) => Work<R>) => run(inScope(device, routine, work)) as R | Promise<R>;
+  return {
+    keep: (...args) => keepPlain(copies, ...args),
+    magnitudes: (routine, ...args) => call(routine, (scope) => magnitudes(scope, ...args)),
+    factorize: (routine, ...args) => call(routine, (scope) => factorize(scope, ...args, chosen, steps)),
+    substitute: (routine, ...args) => call(routine, (scope) => substitute(scope, ...args, steps)),
+  };
+}
+
+/** A matrix where it is, or a copy. */
+export function keepPlain(copies: Copies, routine: string, A: Entries, lasting: boolean): Kept {
+  const here = remoteMemory(A.data) !== undefined;
+  if (here && !lasting) return { A, free: () => {} };
+  const data = copies.keep(routine, A);
+  return { A: { ...A, data, offset: 0, rowStep: A.cols, colStep: 1 }, free: () => remoteMemory(data)?.free() };
+}
+
+const SIZES_GROUP = 128;
+const CHUNKS = 32;
+
+/** Sums and largest magnitudes of the rows of A, scaled by columns. */
+export function* magnitudes(scope: Scope, A: Entries, scale: Float64Array, sums: Float64Array, largest: Float64Array): Work<void> {
+  const { device } = scope;
+  const { rows, cols } = A;
+  if (rows === 0) return;
+  const { buffer, offset, rowStep, colStep } = scope.matrix(A);
+  const along = colStep === 1;
+  const length = Math.ceil(cols / Math.min(CHUNKS, Math.max(1, cols)));
+  const chunks = along || cols === 0 ? 1 : Math.ceil(cols / length);
+  const [total, top] = [scope.scratch(8 * rows * chunks), scope.scratch(8 * rows * chunks)];
+  const factors = scope.copy(scale);
+  const kernel = (name: string) =>
+    device.kernel(name, [sources.plain, sources.plainSizes], {
+      ...definesOf("double"),
+      FROM: realOf(A.data.BYTES_PER_ELEMENT),
+      GROUP: SIZES_GROUP,
+    });
+  if (along) {
+    const args = [buffer, long(offset), long(rowStep), cols, factors, total, top];
+    device.launch(kernel("plainSizesAlong"), [rows], [SIZES_GROUP], args);
+  } else {
+    const groups = Math.ceil(rows / SIZES_GROUP);
+    const args = [buffer, long(offset), long(colStep), rows, cols, length, factors, total, top];
+    device.launch(kernel("plainSizesAcross"), [groups, chunks], [SIZES_GROUP, 1], args);
+    if (chunks > 1) device.launch(kernel("plainSizesTotal"), [groups], [SIZES_GROUP], [total, top, rows, chunks]);
+  }
+  const [sumsHere, largestHere] = [new Float64Array(rows), new Float64Array(rows)];
+  yield device.read(total, sumsHere);
+  yield device.read(top, largestHere);
+  sums.set(sumsHere);
+  largest.set(largestHere);
+}
+
+/** What substitution needs of factors. */
+export interface Triangles {
+  readonly matrix: PlainMatrix;
+  readonly inverses: { readonly lower: DeviceBuffer; readonly upper: DeviceBuffer };
+}
+
+/** Factors on a device. */
+interface OnDevice extends PlainFactors, Triangles {
+  /** Row i of the factors is row order[i] of the matrix. */
+  readonly order: Int32Array;
+}
+
+/** The steps of a solve, which the CPU may have a part in. */
+export interface Steps {
+  eliminate(scope: Scope, matrix: PlainMatrix, how: PlainBlocking): Work<void>;
+  /** Forward substitution with L, or backward with U, which leaves y as it was: see substituteWaiting. */
+  substitute(scope: Scope, factors: Triangles, upper: boolean, y: Sides, k: number, to: DeviceBuffer): Work<void>;
+}
+
+/** All on the device: commands only. A group of a substitution looks so often, at most, whether an unknown is there. */
+export function onDeviceWith(spins?: number): Steps {
+  return {
+    // biome-ignore lint/correctness/useYield: nobody waits
+    *eliminate(scope, matrix, how) {
+      new PlainLu(scope, matrix, how).all();
+    },
+    // biome-ignore lint/correctness/useYield: nobody waits
+    *substitute(scope, { matrix, inverses }, upper, y, k, to) {
+      const looks = spins ?? (scope.device.type === "gpu" ? 1 << 20 : 1 << 28);
+      substituteWaiting(scope, matrix, upper, upper ? inverses.upper : inverses.lower, y, k, to, looks);
+    },
+  };
+}
+export const onDevice = onDeviceWith();
+
+/**
+ * What is chosen by measurement, for a padded matrix of that order; binary64 takes twice the registers and twice the local memory.
+ * On an H200 groups of 256 take 9.6 ms at n = 4096 and 110 ms at 16,384, groups of 512 10.0 and 102 ms.
+ */
+export function plainBlocking(real: RealType, size: number, chosen: Partial<PlainBlocking> = {}): PlainBlocking {
+  const isLarge = size > (real === "double" ? 16384 : 8192);
+  return { width: 128, panel: isLarge && real === "double" ? 32 : 64, group: isLarge ? 512 : 256, spins: 1 << 20, deep: 8, ...chosen };
+}
+
+/** P (R A C) = L U. */
+export function* factorize(
+  scope: Scope,
+  A: Entries,
+  scaling: Scaling,
+  format: Format,
+  b: Float64Array,
+  k: number,
+  x: Float64Array,
+  chosen: Partial<PlainBlocking> = {},
+  steps = onDevice,
+): Work<PlainFactors> {
+  const { device } = scope;
+  const { rows: n } = A;
+  const real: RealType = format === "binary64" ? "double" : "float";
+  const how = plainBlocking(real, padded(n), chosen);
+  const lasting = new Scope(device, scope.routine); // what the factors keep
+  try {
+    const matrix = matrixOf(lasting, scope, n, k, real);
+    const inverses = {
+      lower: lasting.scratch(matrix.size * BLOCK * bytesOf(real)),
+      upper: lasting.scratch(matrix.size * BLOCK * bytesOf(real)),
+    };
+    const source = conversion(scope, A, scaling, b, k, matrix);
+    let outcome = yield* attempt(scope, matrix, how, source, steps);
+    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps); // groups did not run at the same time
+    const { column, order, least, largest } = outcome;
+    if (column < 0) {
+      invert(device, matrix, false, 0, matrix.size / BLOCK, inverses.lower);
+      invert(device, matrix, true, 0, matrix.size / BLOCK, inverses.upper);
+      how.after?.("inverses");
+      if (k > 0) {
+        const unknowns = scope.scratch(matrix.size * k * bytesOf(real));
+        const y = { buffer: matrix.data, offset: matrix.size, step: matrix.ld };
+        yield* steps.substitute(scope, { matrix, inverses }, true, y, k, unknowns);
+        if (!(yield* fetchUnknowns(device, real, unknowns, n * k, x))) {
+          substituteBy(device, matrix, true, inverses.upper, y, k, unknowns);
+          yield* fetchUnknowns(device, real, unknowns, n * k, x);
+        }
+        how.after?.("substitute");
+      }
+    }
+    const factors: OnDevice = { n, format, column, least, largest, matrix, order, inverses, free: () => lasting.free() };
+    return factors;
+  } catch (error) {
+    lasting.free();
+    throw error;
+  }
+}
+
+function matrixOf(lasting: Scope, scope: Scope, n: number, k: number, real: RealType): PlainMatrix {
+  const { size, ld, bytes } = spaceOf(n, k, real);
+  return {
+    real,
+    n,
+    size,
+    ld,
+    data: lasting.scratch(bytes),
+    state: scope.scratch(4 * (PIVOTS + size)),
+    diagonal: scope.scratch(size * bytesOf(real)),
+  };
+}
+
+/** The command that puts R A C and b into a matrix. */
+export function conversion(scope: Scope, A: Entries, { rows, cols }: Scaling, b: Float64Array, k: number, matrix: PlainMatrix): () => void {
+  const { device } = scope;
+  const { real, n, size, ld, data } = matrix;
+  const { buffer, offset, rowStep, colStep } = scope.matrix(A);
+  const [rowScale, colScale, sides] = [scope.copy(rows), scope.copy(cols), scope.copy(b)];
+  const kernel = device.kernel("plainConvert", [sources.plain, sources.plainConvert], {
+    ...definesOf(real),
+    FROM: realOf(A.data.BYTES_PER_ELEMENT),
+  });
+  const args = [buffer, long(offset), long(rowStep), long(colStep), rowScale, colScale, n, sides, k, data, ld, size];
+  return () => {
+    if (size > 0) device.launch(kernel, [ld / 32, size / 32], [32, 8], args);
+  };
+}
+
+interface Outcome {
+  readonly stuck: boolean;
+  readonly column: number;
+  readonly order: Int32Array;
+  readonly least: number;
+  readonly largest: number;
+}
+
+function* attempt(scope: Scope, matrix: PlainMatrix, how: PlainBlocking, convert: () => void, steps: Steps): Work<Outcome> {
+  const { device } = scope;
+  prepare(device, matrix);
+  convert();
+  how.after?.("convert");
+  yield* steps.eliminate(scope, matrix, how);
+  return yield* outcomeOf(device, matrix);
+}
+
+/** What has become of a factorization. */
+export function* outcomeOf(device: Device, { real, n, size, state, diagonal }: PlainMatrix): Work<Outcome> {
+  const ints = new Int32Array(PIVOTS + size);
+  const numbers = real === "double" ? new Float64Array(n) : new Float32Array(n);
+  yield device.read(state, ints);
+  const column = (ints[ENDED] as number) - 1;
+  const stuck = ints[STUCK] !== 0;
+  if (stuck || column >= 0) return { stuck, column, order: new Int32Array(0), least: 0, largest: 0 };
+  yield device.read(diagonal, numbers);
+  let [least, largest] = [Number.POSITIVE_INFINITY, 0];
+  for (const v of numbers) {
+    least = Math.min(least, Math.abs(v));
+    largest = Math.max(largest, Math.abs(v));
+  }
+  const order = Int32Array.from({ length: n }, (_, i) => i);
+  for (let i = 0; i < n; i++) {
+    const pivot = ints[PIVOTS + i] as number;
+    const kept = order[i] as number;
+    order[i] = order[pivot] as number;
+    order[pivot] = kept;
+  }
+  return { stuck, column, order, least, largest };
+}
+
+// Rows of the padding are not asked for. Returns whether there is no NaN: else groups may have waited in vain.
+function* fetchUnknowns(device: Device, real: RealType, from: DeviceBuffer, count: number, x: Float64Array): Work<boolean> {
+  const here = real === "double" ? new Float64Array(count) : new Float32Array(count);
+  yield device.read(from, here);
+  x.set(here);
+  return !here.some(Number.isNaN);
+}
+
+/** Row swaps, forward and backward substitution. */
+export function* substitute(
+  scope: Scope,
+  factors: PlainFactors,
+  b: Float64Array,
+  k: number,
+  x: Float64Array,
+  steps = onDevice,
+): Work<void> {
+  const { device } = scope;
+  const { matrix, order, inverses } = factors as OnDevice;
+  const { real, n, size } = matrix;
+  if (n * k === 0) return;
+  const sides = real === "double" ? new Float64Array(size * k) : new Float32Array(size * k);
+  for (let i = 0; i < n; i++) {
+    const from = (order[i] as number) * k;
+    for (let c = 0; c < k; c++) sides[i * k + c] = b[from + c] as number;
+  }
+  const [y, z, unknowns] = [scope.copy(sides), scope.scratch(sides.byteLength), scope.scratch(sides.byteLength)];
+  const [first, second] = [
+    { buffer: y, offset: 0, step: k },
+    { buffer: z, offset: 0, step: k },
+  ];
+  yield* steps.substitute(scope, factors as OnDevice, false, first, k, z);
+  yield* steps.substitute(scope, factors as OnDevice, true, second, k, unknowns);
+  if (yield* fetchUnknowns(device, real, unknowns, n * k, x)) return;
+  substituteBy(device, matrix, false, inverses.lower, first, k, z);
+  substituteBy(device, matrix, true, inverses.upper, second, k, unknowns);
+  yield* fetchUnknowns(device, real, unknowns, n * k, x);
+}

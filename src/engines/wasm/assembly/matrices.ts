@@ -1,0 +1,41 @@
+// What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, PLAIN_LU, PLAIN_RESIDUAL, PLAIN_SOLVE, REDUCE, SPTRSV, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
+import { clear } from "./ladder";
+import { gemm } from "./gemm";
+import { gemvByColumns, gemvByRows } from "./gemv";
+import { i32At } from "./team";
+import { kahn, sptrsv } from "./sparse";
+import { lu, luBatch } from "./lu";
+import { magnitudes } from "./plainSource";
+import { plainLu, plainSolve } from "./plain";
+import { reduce } from "./reduce";
+import { residual } from "./plainResidual";
+import { trsvByColumns, trsvByRows } from "./trsv";
+export { setFrame } from "./frame";
+export { luWork } from "./lu";
+export { plainVector, plainWork } from "./plain";
+export { setSpins } from "./team";
+export { bound } from "./sparse";
+
+// A job, by its kind. The digits of the frame are zeros before and after: the kernels for vectors, which have globals of their own, and
+// these may share a frame.
+export function work(job: usize, worker: i32): void {
+  const single = i32At(job, JOB_SINGLE) != 0;
+  switch (i32At(job, JOB_KIND)) {
+    case GEMV_ROWS: if (single) gemvByRows<f32>(job); else gemvByRows<f64>(job); break;
+    case GEMV_COLUMNS: if (single) gemvByColumns<f32>(job); else gemvByColumns<f64>(job); break;
+    case GEMM: if (single) gemm<f32>(job); else gemm<f64>(job); break;
+    case TRSV_ROWS: if (single) trsvByRows<f32>(job, worker); else trsvByRows<f64>(job, worker); break;
+    case TRSV_COLUMNS: if (single) trsvByColumns<f32>(job, worker); else trsvByColumns<f64>(job, worker); break;
+    case LU: lu(job, worker); break;
+    case LU_BATCH: luBatch(job, worker); break;
+    case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
+    case SPTRSV: if (single) sptrsv<f32>(job, worker); else sptrsv<f64>(job, worker); break;
+    case KAHN: kahn(job, worker); break;
+    case PLAIN_LU: if (single) plainLu<f32>(job, worker); else plainLu<f64>(job, worker); break;
+    case PLAIN_SOLVE: if (single) plainSolve<f32>(job); else plainSolve<f64>(job); break;
+    case PLAIN_RESIDUAL: if (i32At(job, JOB_FROM_SINGLE) != 0) residual<f32>(job, worker); else residual<f64>(job, worker); break;
+    case MAGNITUDES: if (i32At(job, JOB_FROM_SINGLE) != 0) magnitudes<f32>(job); else magnitudes<f64>(job); break;
+  }
+  clear();
+}

@@ -1,0 +1,27 @@
+import { WasmKernels } from "./index.ts";
+import { bytesOf, type Variant } from "./stored.ts";
+import { vectors } from "./vectors.generated.ts";
+
+interface Process {
+  env?: Record<string, string | undefined>;
+  getBuiltinModule?(name: "v8"): { setFlagsFromString(flag: string): void };
+}
+
+/**
+ * The embedded engine of this build with its kernels for vectors, or undefined where the machine cannot run it: no relaxed SIMD in
+ * this runtime, or a multiply-add that rounds twice. Throws where WebAssembly is not allowed at all.
+ */
+export function loadVectors(variant: Variant): WasmKernels | undefined {
+  const bytes = bytesOf(vectors, variant, false);
+  if (!WebAssembly.validate(bytes) && !(variant === "fma" && allowRelaxedSimd() && WebAssembly.validate(bytes))) return undefined;
+  const kernels = new WasmKernels(new WebAssembly.Module(bytes), variant);
+  return variant === "dekker" || kernels.fuses() ? kernels : undefined;
+}
+
+// Node 20 has relaxed SIMD behind a flag of the whole process: set only when the user says so, never by us.
+function allowRelaxedSimd(): boolean {
+  const process = (globalThis as { process?: Process }).process;
+  if (process?.env?.HALFULP_RELAXED_SIMD !== "1") return false;
+  process.getBuiltinModule?.("v8").setFlagsFromString("--experimental-wasm-relaxed-simd");
+  return true;
+}

@@ -1,0 +1,93 @@
+import { checkVector, describe, typedArrayTag } from "../checks.ts";
+import { newVector } from "../dense/vectors.ts";
+import { part } from "../engines/wasm/arena.ts";
+import { FormatError, ShapeError } from "../errors.ts";
+import { checkMatrix, entries, matrix } from "../matrix.ts";
+import type { Matrix, Real } from "../types.ts";
+import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
+
+/** Whether this machine stores the last byte of a number first. */
+export const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/**
+ * The array of a .npy file: a vector if it has one dimension or none, else a matrix in the order of the file. Numbers are taken
+ * bit by bit, also NaN. Throws a FormatError for what is no such file, or has anything but binary64 and binary32 in it.
+ */
+export function readNpy(bytes: Uint8Array): Real | Matrix<Float64Array> | Matrix<Float32Array> {
+  if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError(`readNpy: bytes is ${describe(bytes)}, expected a Uint8Array`);
+  const header = readNpyHeader("readNpy", bytes);
+  checkNpySize("readNpy", header, bytes.length);
+  const data = newVector<Real>("readNpy", header.width === 8 ? new Float64Array(0) : new Float32Array(0), header.count);
+  const target = bytesOf(data);
+  target.set(bytes.subarray(header.start));
+  if (header.littleEndian !== LITTLE_ENDIAN) swapBytes(target, header.width);
+  return shaped(header, data);
+}
+
+/** Throws unless a file of this many bytes has exactly the numbers that its header announces. */
+export function checkNpySize(routine: string, { width, shape, count, start }: NpyHeader, size: number): void {
+  if (size - start === count * width) return;
+  throw new FormatError(
+    `${routine}: ${size - start} bytes of numbers, expected ${count * width} (shape (${shape.join(", ")}), ${width} bytes each)`,
+  );
+}
+
+/** The numbers in the shape of a file. */
+export function shaped(
+  { shape, fortranOrder }: Pick<NpyHeader, "shape" | "fortranOrder">,
+  data: Real,
+): Real | Matrix<Float64Array> | Matrix<Float32Array> {
+  if (shape.length < 2) return data;
+  return matrix(data as Float64Array, shape[0] as number, shape[1] as number, { order: fortranOrder ? "column" : "row" });
+}
+
+/**
+ * A vector or a matrix as a .npy file of version 1.0, little-endian, in the order of the matrix. Reading gives every number back to
+ * the bit.
+ */
+export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Array>): Uint8Array<ArrayBuffer> {
+  const isVector = ArrayBuffer.isView(value);
+  if (!isVector && (typeof value !== "object" || value === null || !("data" in value)))
+    throw new ShapeError(`writeNpy: value is ${describe(value)}, expected a vector or a matrix (see matrix())`);
+  const format = isVector ? checkVector("writeNpy", "value", value) : checkMatrix("writeNpy", "value", value);
+  const [shape, lines] = isVector ? [[value.length], [value]] : [[value.rows, value.cols], linesOf(value)];
+  // One row or one column is in both orders; NumPy calls that C.
+  const fortranOrder = !isVector && value.order === "column" && value.rows > 1 && value.cols > 1;
+  const width = format === "binary64" ? 8 : 4;
+  const header = writeNpyHeader(width, fortranOrder, shape);
+  const size = shape.reduce((product, n) => product * n, width);
+  const file = bytesOf(newVector("writeNpy", new Float32Array(0), (header.length + size) / 4));
+  file.set(header);
+  let at = header.length;
+  for (const line of lines) {
+    file.set(bytesOf(line), at);
+    at += line.byteLength;
+  }
+  if (!LITTLE_ENDIAN) swapBytes(file.subarray(header.length), width);
+  return file;
+}
+
+// The entries of a matrix in its own order, without the gaps.
+function* linesOf(A: Matrix<Real>): Generator<Real> {
+  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  let [count, length, step] = A.order === "row" ? [rows, cols, rowStep] : [cols, rows, colStep];
+  if (step === length) [count, length] = [1, count * length];
+  if (length > 0) for (let k = 0; k < count; k++) yield part(data, offset + k * step, length);
+}
+
+/** The memory of an array. */
+export function bytesOf(x: Real | Int32Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(x.buffer as ArrayBuffer, x.byteOffset, x.byteLength);
+}
+
+/** The bytes of each number in the other order. */
+export function swapBytes(bytes: Uint8Array, width: 4 | 8): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += 4) view.setUint32(at, view.getUint32(at, false), true);
+  if (width === 8)
+    for (let at = 0; at < bytes.length; at += 8) {
+      const first = view.getUint32(at);
+      view.setUint32(at, view.getUint32(at + 4));
+      view.setUint32(at + 4, first);
+    }
+}

@@ -1,0 +1,225 @@
+import { FormatError } from "../errors.ts";
+import { quoted } from "./lines.ts";
+
+// What stands before the numbers of a .npy file: a magic string, a version, the length of the rest, and the literal of a Python
+// dictionary with three keys. NEP 1, A Simple File Format for NumPy Arrays (2007), with versions 2 (2011) and 3 (2018). The
+// literal is read by a tokenizer that knows the few words it can be made of: nothing in it is ever evaluated.
+
+export const MAGIC = "\x93NUMPY";
+/** The bytes that tell how long the header is: magic string, version, and at most four for the length. */
+export const PREFIX = 12;
+// Version 1 has 16 bits for the length. Versions 2 and 3 can have 4 GiB, for the names of fields, which are not read here.
+const LONGEST = 65535;
+const TYPES: ReadonlyMap<unknown, readonly [width: 4 | 8, littleEndian: boolean]> = new Map([
+  ["<f8", [8, true]],
+  ["<f4", [4, true]],
+  [">f8", [8, false]],
+  [">f4", [4, false]],
+]);
+const KINDS: Record<string, string> = {
+  b: "booleans",
+  i: "integers",
+  u: "unsigned integers",
+  f: "floating point of another width",
+  c: "complex numbers",
+  m: "time spans",
+  M: "dates",
+  O: "Python objects, which can be code",
+  S: "bytes",
+  U: "text",
+  V: "structures",
+};
+
+/** What a header says. */
+export interface NpyHeader {
+  /** Bytes of a number. */
+  readonly width: 4 | 8;
+  readonly littleEndian: boolean;
+  readonly fortranOrder: boolean;
+  /** None, one or two dimensions. */
+  readonly shape: readonly number[];
+  /** How many numbers follow. */
+  readonly count: number;
+  /** Where they begin, in bytes from the start of the file. */
+  readonly start: number;
+}
+
+/** How many bytes the header has in all, from the first PREFIX bytes of a file or from all bytes of a shorter one. */
+export function npyHeaderLength(routine: string, prefix: Uint8Array): number {
+  const magic = String.fromCharCode(...prefix.subarray(0, MAGIC.length));
+  if (magic !== MAGIC) fail(routine, `the file begins with ${quoted(magic)}`, `"\\x93NUMPY"`);
+  const [major, minor] = [prefix[6], prefix[7]];
+  if (minor !== undefined && (minor !== 0 || major === 0 || (major as number) > 3))
+    fail(routine, `version ${major}.${minor}`, "1.0, 2.0 or 3.0");
+  const first = major === 1 ? 10 : 12;
+  if (prefix.length < first) fail(routine, `the file ends after ${prefix.length} bytes`, `the length of the header in ${first} bytes`);
+  const view = new DataView(prefix.buffer, prefix.byteOffset, prefix.byteLength);
+  const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (length > LONGEST) fail(routine, `a header of ${length} bytes`, `at most ${LONGEST}`);
+  return first + length;
+}
+
+/** What the header of a file says; `bytes` are that header or more. */
+export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
+  const start = npyHeaderLength(routine, bytes.subarray(0, PREFIX));
+  if (bytes.length < start) fail(routine, `the file ends after ${bytes.length} bytes`, `a header of ${start}`);
+  const first = bytes[6] === 1 ? 10 : 12;
+  const { descr, fortran_order, shape } = new Literal(routine, latin1(bytes.subarray(first, start))).dictionary();
+  const type = TYPES.get(descr);
+  if (type === undefined) return refuseType(routine, descr);
+  if (typeof fortran_order !== "boolean") fail(routine, `'fortran_order' ${describe(fortran_order)}`, "True or False");
+  if (!Array.isArray(shape) || !shape.every((n) => typeof n === "number")) fail(routine, `'shape' ${describe(shape)}`, "a tuple of sizes");
+  if (shape.length > 2) fail(routine, `${shape.length} dimensions, shape (${shape.join(", ")})`, "none, one or two");
+  const count = shape.reduce((product, n) => product * n, 1);
+  const [width, littleEndian] = type;
+  if (!Number.isSafeInteger(count * width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
+  return { width, littleEndian, fortranOrder: fortran_order, shape, count, start };
+}
+
+function refuseType(routine: string, descr: Value | undefined): never {
+  const kind = typeof descr === "string" ? KINDS[/^[<>|=]?([a-zA-Z])/.exec(descr)?.[1] ?? ""] : KINDS.V;
+  const order = typeof descr === "string" && /^=?f[48]$/.test(descr) ? "in the byte order of the machine that wrote them" : kind;
+  return fail(routine, `'descr' ${describe(descr)}${order === undefined ? "" : ` (${order})`}`, "'<f8', '>f8', '<f4' or '>f4'");
+}
+
+type Value = string | boolean | number | Value[] | { readonly list: Value[] };
+type Key = "descr" | "fortran_order" | "shape";
+const KEYS: readonly string[] = ["descr", "fortran_order", "shape"];
+
+// A string without escapes, a word, a whole number (Python 2 wrote 3L), or a sign. (The last one takes any other character.)
+const TOKEN = /[ \n]*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|([A-Za-z_]\w*)|(\d+)L?|([^ \n]))/y;
+
+class Literal {
+  private at = 0;
+  private token: RegExpExecArray | undefined;
+
+  constructor(
+    private readonly routine: string,
+    private readonly text: string,
+  ) {}
+
+  dictionary(): Partial<Record<Key, Value>> {
+    const result: Partial<Record<Key, Value>> = {};
+    this.expect("{");
+    while (!this.takes("}")) {
+      const key = this.value();
+      if (typeof key !== "string" || !KEYS.includes(key)) this.fail(`the key ${describe(key)}`, KEYS.map((k) => `'${k}'`).join(", "));
+      if (key in result) this.fail(`the key '${key}' again`, "it once");
+      this.expect(":");
+      result[key as Key] = this.value();
+      if (!this.takes(",") && this.peek() !== "}") this.expect(", or }");
+    }
+    if (this.text.slice(this.at).trimEnd() !== "")
+      this.fail(`more text, ${quoted(this.text.slice(this.at).trim())}`, "nothing after the }");
+    const missing = KEYS.find((key) => !(key in result));
+    if (missing !== undefined) this.fail(`no key '${missing}'`, "it");
+    return result;
+  }
+
+  private value(): Value {
+    const [, single, double, word, digits, sign] = this.next();
+    const string = single ?? double;
+    if (string !== undefined) return string;
+    if (word === "True" || word === "False") return word === "True";
+    if (digits !== undefined) return this.size(digits);
+    if (sign === "(") return this.sequence(")");
+    if (sign === "[") return { list: this.sequence("]") as Value[] }; // the type of a structure, to be named when it is refused
+    return this.fail(
+      word !== undefined ? quoted(word) : sign === undefined ? "an end" : quoted(sign),
+      "a string, True, False, a size or a tuple",
+    );
+  }
+
+  private size(digits: string): number {
+    const n = Number(digits);
+    return Number.isSafeInteger(n) ? n : this.fail(`a size of ${quoted(digits)}`, `at most ${Number.MAX_SAFE_INTEGER}`);
+  }
+
+  private depth = 0;
+
+  // (3) is a number, and (3,) a tuple.
+  private sequence(end: string): Value {
+    const items: Value[] = [];
+    let comma = end === "]";
+    if (++this.depth > 4) this.fail("brackets within brackets", "a dictionary of three keys");
+    while (!this.takes(end)) {
+      items.push(this.value());
+      if (this.takes(",")) comma = true;
+      else if (this.peek() !== end) this.expect(`, or ${end}`);
+    }
+    this.depth--;
+    return items.length === 1 && !comma ? (items[0] as Value) : items;
+  }
+
+  // The sign that comes next, if it is one.
+  private peek(): string | undefined {
+    this.token ??= this.scan();
+    return this.token?.[5];
+  }
+
+  private takes(sign: string): boolean {
+    if (this.peek() !== sign) return false;
+    this.next();
+    return true;
+  }
+
+  private expect(sign: string): void {
+    if (!this.takes(sign)) this.fail(this.token === undefined ? "an end" : quoted(this.token[0].trim()), sign);
+  }
+
+  private next(): RegExpExecArray | (string | undefined)[] {
+    const token = this.token ?? this.scan();
+    this.token = undefined;
+    if (token === undefined) return [];
+    this.at = token.index + token[0].length;
+    return token;
+  }
+
+  private scan(): RegExpExecArray | undefined {
+    TOKEN.lastIndex = this.at;
+    return TOKEN.exec(this.text) ?? undefined;
+  }
+
+  private fail(found: string, expected: string): never {
+    return fail(this.routine, `the header has ${found}`, expected);
+  }
+}
+
+function describe(value: Value | undefined): string {
+  if (Array.isArray(value)) return `(${value.map(describe).join(", ")})`;
+  if (typeof value === "object") return "a list";
+  return typeof value === "string" ? quoted(value) : String(value);
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte); // 65535 of them at most
+  return text;
+}
+
+function fail(routine: string, found: string, expected: string): never {
+  throw new FormatError(`${routine}: ${found}, expected ${expected}`);
+}
+
+// NumPy leaves room for the first dimension to grow to so many digits without moving the numbers.
+const GROWTH = 21;
+const ALIGNMENT = 64;
+
+/** The header of a file of version 1.0, byte for byte as NumPy writes it. */
+export function writeNpyHeader(width: 4 | 8, fortranOrder: boolean, shape: readonly number[]): Uint8Array<ArrayBuffer> {
+  const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const growing = String(shape[fortranOrder ? shape.length - 1 : 0]).length;
+  const literal = `{'descr': '<f${width}', 'fortran_order': ${fortranOrder ? "True" : "False"}, 'shape': (${sizes}), }`;
+  const text = literal + " ".repeat(Math.max(0, GROWTH - growing));
+  const first = 10;
+  const total = first + text.length + 1;
+  const bytes = new Uint8Array(total + ALIGNMENT - (total % ALIGNMENT)).fill(0x20);
+  const write = (at: number, part: string): void => {
+    for (let i = 0; i < part.length; i++) bytes[at + i] = part.charCodeAt(i);
+  };
+  write(0, `${MAGIC}\x01\x00`);
+  new DataView(bytes.buffer).setUint16(8, bytes.length - first, true);
+  write(first, text);
+  bytes[bytes.length - 1] = 0x0a;
+  return bytes;
+}

@@ -1,0 +1,74 @@
+import type { Routine } from "../dense/steps.ts";
+import { embedded } from "../engines/embedded.ts";
+import { roundRational } from "../exact/rounding.ts";
+import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../exact/superaccumulator.ts";
+import { largest } from "./powers.ts";
+import { rowOf, type System } from "./system.ts";
+
+// The scaled residual of SPEC.md. Which rows have the largest residual and the largest sum of magnitudes is seen from rounded
+// numbers; only those rows, mostly one of each, are summed up exactly.
+
+/** A number that is not negative: n * 2^e. */
+export interface Size {
+  readonly n: bigint;
+  readonly e: number;
+}
+
+const sizeOf = (x: number): Size => ({ n: BigInt(Math.abs(significand(x))), e: exponentOf(x) });
+
+function sizeOfSum(sum: Superaccumulator): Size {
+  const { first, digits } = sum.magnitude();
+  return { n: digits.reduceRight((n, digit) => (n << 32n) | BigInt(digit), 0n), e: LOWEST_EXPONENT + 32 * first };
+}
+
+const at = ({ n, e }: Size, exponent: number): bigint => n << BigInt(e - exponent);
+const larger = (a: Size, b: Size): Size => (at(a, Math.min(a.e, b.e)) > at(b, Math.min(a.e, b.e)) ? a : b);
+const times = (a: Size, b: Size): Size => ({ n: a.n * b.n, e: a.e + b.e });
+
+function plus(a: Size, b: Size): Size {
+  const e = Math.min(a.e, b.e);
+  return { n: at(a, e) + at(b, e), e };
+}
+
+/**
+ * norm(b - A x) / (2^-53 n (norm(A) norm(x) + norm(b))), rounded once. `r` is b - A x, times any power of two, each entry
+ * rounded once: rounding does not change the order of numbers, so the largest is among those of the largest magnitude in r.
+ * NaN where x is not finite. No residual at all is 0, also where the norms are.
+ */
+export function* exactResidual(system: System, b: Float64Array, x: Float64Array, r: Float64Array): Routine<number> {
+  if (!Number.isFinite(largest(x))) return Number.NaN;
+  const most = largest(r);
+  const sum = new Superaccumulator();
+  let residual: Size = { n: 0n, e: 0 };
+  for (let i = 0; i < system.n; i++) {
+    if (Math.abs(r[i] as number) !== most) continue;
+    const row = yield* rowOf(system.routine, system.A, i);
+    embedded().accumulate("dot", row, x, sum.clear(), true);
+    residual = larger(residual, sizeOfSum(sum.negate().add(b[i] as number)));
+  }
+  if (residual.n === 0n) return 0;
+  const norm = yield* exactNorm(system);
+  const { n, e } = plus(times(norm, sizeOf(largest(x))), sizeOf(largest(b)));
+  return roundRational(residual.n, n * BigInt(system.n), residual.e - e + 53, "nearest", "binary64");
+}
+
+/**
+ * The infinity norm of A. A computed sum of n magnitudes is off by at most (n - 1) u of the true one and terms of u^2, in any
+ * order (sums that end subnormal are exact; what the scaling of sums near overflow lost is far below that): rows whose sum is
+ * below the largest by more than 4 n u of it have a smaller true one.
+ */
+export function* exactNorm(system: System): Routine<Size> {
+  if (system.exactNorm) return system.exactNorm;
+  const { routine, n, A, sums } = system;
+  const least = largest(sums) * (1 - n * 2 ** -51);
+  const sum = new Superaccumulator();
+  let norm: Size = { n: 0n, e: 0 };
+  for (let i = 0; i < n; i++) {
+    if ((sums[i] as number) < least) continue;
+    const row = yield* rowOf(routine, A, i);
+    embedded().accumulate("asum", row, row, sum.clear(), true);
+    norm = larger(norm, sizeOfSum(sum));
+  }
+  system.exactNorm = norm;
+  return norm;
+}

@@ -1,0 +1,127 @@
+import type { Routine } from "../dense/steps.ts";
+import { newIntegers, newVector } from "../dense/vectors.ts";
+import type { Entries } from "../engines/kernels.ts";
+import type { Kept, Scaling } from "../engines/plain.ts";
+import { remoteMemory } from "../engines/remote.ts";
+import { part } from "../engines/wasm/arena.ts";
+import { ValueError } from "../errors.ts";
+import { powerOfTwo } from "../exact/bits.ts";
+import type { Size } from "./exactResidual.ts";
+import { exponent, largest, type Powers, timesPower } from "./powers.ts";
+
+/** A matrix on an engine, and what is known of it. */
+export interface System {
+  readonly routine: string;
+  readonly n: number;
+  readonly kept: Kept;
+  readonly A: Entries;
+  /** A * 2^power has a norm from 1 to 2, as far as powers reach; `norm` is that, rounded as it came. */
+  readonly power: number;
+  readonly norm: number;
+  /** The sums of magnitudes in rows, times 2^-shift, rounded as they came. */
+  readonly sums: Float64Array;
+  /** Exactly, once somebody has asked. */
+  exactNorm: Size | undefined;
+  readonly scaling: Scaling;
+  /** Their exponents. */
+  readonly rows: Powers;
+  readonly cols: Powers;
+}
+
+/** Entries below this fraction of the largest make no difference to a sum that overflows: 2^-1074 beside 2^1024, 2^53 of them. */
+const DOWN = 64;
+
+/** The system of a matrix that is kept: its norm and its scaling. Throws for an entry that is not finite. */
+export function* systemOf(routine: string, kept: Kept): Routine<System> {
+  const { A } = kept;
+  const n = A.rows;
+  const vector = (): Float64Array => newVector(routine, new Float64Array(0), n);
+  const [ones, sums, most] = [vector().fill(1), vector(), vector()];
+  yield (kernels) => kernels.plain.magnitudes(routine, A, ones, sums, most);
+  yield* checkFinite(routine, A, most);
+  let shift = 0;
+  if (largest(sums) === Number.POSITIVE_INFINITY) {
+    shift = DOWN;
+    yield (kernels) => kernels.plain.magnitudes(routine, A, vector().fill(2 ** -shift), sums, vector());
+  }
+  const sum = largest(sums);
+  const power = sum === 0 ? 0 : Math.max(-1022, Math.min(1023, -exponent(sum) - shift));
+  const rows = powersFor(routine, most);
+  const scales = scalesOf(rows);
+  const across = { ...A, rowStep: A.colStep, colStep: A.rowStep };
+  yield (kernels) => kernels.plain.magnitudes(routine, across, scales, vector(), most);
+  const cols = powersFor(routine, most, 0);
+  const scaling = { rows: scales, cols: scalesOf(cols) };
+  return { routine, n, kept, A, power, norm: timesPower(sum, shift + power), sums, exactNorm: undefined, scaling, rows, cols };
+}
+
+// Lines whose largest entries are within so many powers of two of each other are left as they are to each other: partial
+// pivoting copes with that, binary32 has range enough for the products, and scaling would change which pivots it finds.
+const ALIKE = 8;
+
+// The exponents that bring the largest entry of each line to 1 or a little more; one for all where they are alike. The powers
+// themselves and what they multiply stay in range.
+function powersFor(routine: string, most: Float64Array, alike?: number): Powers {
+  const each = newIntegers(routine, most.length);
+  let [low, high] = [MOST, LEAST];
+  for (let i = 0; i < most.length; i++) {
+    const size = most[i] as number;
+    if (size === 0) continue;
+    const power = Math.max(LEAST, Math.min(MOST, -exponent(size)));
+    each[i] = power;
+    low = Math.min(low, power);
+    high = Math.max(high, power);
+  }
+  if (high - low > ALIKE) return { each, common: undefined };
+  const common = alike ?? (low > high ? 0 : low);
+  return { each: each.fill(common), common };
+}
+const LEAST = -1022;
+const MOST = 1021;
+
+function scalesOf({ each, common }: Powers): Float64Array {
+  const scales = new Float64Array(each.length);
+  if (common !== undefined) return scales.fill(powerOfTwo(common));
+  for (let i = 0; i < each.length; i++) scales[i] = powerOfTwo(each[i] as number);
+  return scales;
+}
+
+function* checkFinite(routine: string, A: Entries, most: Float64Array): Routine<void> {
+  const i = most.findIndex((v) => !Number.isFinite(v));
+  if (i < 0) return;
+  const row = yield* rowOf(routine, A, i);
+  const j = row.findIndex((v) => !Number.isFinite(v));
+  throw new ValueError(`${routine}: entry (${i}, ${j}) of A is ${row[j]}, expected a finite number`, i, j);
+}
+
+/** Row i of a matrix, wherever it is; not to be written. */
+export function* rowOf(routine: string, A: Entries, i: number): Routine<Float64Array> {
+  const { data, offset, cols, rowStep, colStep } = A;
+  const start = offset + i * rowStep;
+  if (!remoteMemory(data)) {
+    if (colStep === 1) return part(data, start, cols) as Float64Array;
+    return Float64Array.from({ length: cols }, (_, j) => data[start + j * colStep] as number);
+  }
+  if (colStep === 1) return (yield (kernels) => kernels.keeping?.fetch(routine, data, start, cols)) as Float64Array;
+  // Of a matrix by columns a row is a product with a unit vector: one pass over the matrix, there.
+  const unit = new Float64Array(A.rows);
+  unit[i] = 1;
+  const row = new Float64Array(cols);
+  const across = { ...A, rows: cols, cols: A.rows, rowStep: colStep, colStep: rowStep };
+  yield (kernels) => kernels.gemv(1, across, unit, 0, row);
+  return row;
+}
+
+/** The whole matrix here, row by row, in an array of its own. */
+export function* copyHere(routine: string, A: Entries): Routine<Float64Array> {
+  const { offset, rows, cols, rowStep, colStep } = A;
+  const there = remoteMemory(A.data) !== undefined;
+  const data = there ? ((yield (kernels) => kernels.keeping?.fetch(routine, A.data)) as Float64Array) : A.data;
+  const copy = newVector(routine, new Float64Array(0), rows * cols);
+  for (let i = 0; i < rows; i++) {
+    const start = offset + i * rowStep;
+    if (colStep === 1) copy.set(part(data, start, cols), i * cols);
+    else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[start + j * colStep] as number;
+  }
+  return copy;
+}

@@ -1,0 +1,141 @@
+// solve() and factor() on engines that answer later: inputs are read before a call returns, residents are borrowed, and calls
+// that overlap do not disturb each other.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Engine, illConditionedMatrix, type Matrix, matrix, open, ShapeError, SingularError, ValueError } from "../../src/index.ts";
+import { Random } from "../../src/study.ts";
+import { KINDS } from "../engines.ts";
+import { checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
+
+const METHODS = ["mixed", "double", "exact"] as const;
+
+describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await open(kind, { threads: 3 });
+  });
+  afterAll(() => engine.close());
+
+  test.each(METHODS)("%s: the caller may change inputs after the call", async (method) => {
+    const random = new Random(SEED);
+    for (const order of ["row", "column"] as const) {
+      const n = 45;
+      const A: Matrix = { ...randomMatrix(random, n), order };
+      const b = matrix(randoms(random, 2 * n), n, 2);
+      const [A2, b2] = [
+        { ...A, data: A.data.slice() },
+        { ...b, data: b.data.slice() },
+      ];
+      const calls = [engine.solve(A, b, { method }), engine.factor(A, { method })] as const;
+      A.data.fill(Number.NaN);
+      b.data.fill(Number.NaN);
+      const [solution, factored] = [await calls[0], await calls[1]];
+      checkSolution(solution, A2, b2, kind);
+      expect(solution).toMatchObject({ converged: true, method });
+      const right = Float64Array.from(b2.data.subarray(0, n));
+      const later = factored.solve(right);
+      expect(later).toBeInstanceOf(Promise);
+      const before = right.slice();
+      right.fill(Number.NaN);
+      checkSolution(await later, A2, before, kind);
+    }
+  });
+
+  test.each(METHODS)("%s: residents for A and b, which stay as they are", async (method) => {
+    const random = new Random(SEED + 1);
+    for (const order of ["row", "column"] as const) {
+      const n = 50;
+      const A: Matrix = { ...randomMatrix(random, n), order };
+      const [b, B] = [randoms(random, n), matrix(randoms(random, 2 * n), n, 2, { order })];
+      const [there, right, rights] = [await engine.upload(A), await engine.upload(b), await engine.upload(B)];
+      const here = await engine.solve(A, b, { method });
+      for (const solution of [await engine.solve(there, b, { method }), await engine.solve(there, right, { method })]) {
+        checkSolution(solution, A, b, kind);
+        expect(solution.x).toEqual(here.x);
+      }
+      checkSolution(await engine.solve(there, rights, { method }), A, B, kind);
+      const factored = await engine.factor(there, { method });
+      expect((await there.read()).data).toEqual(A.data);
+      there.free();
+      checkSolution(await factored.solve(right), A, b, kind);
+      checkSolution(await factored.solve(rights), A, B, kind);
+      await factored.free();
+      right.free();
+      rights.free();
+    }
+  });
+
+  test("a resident is lent until the call resolves", async () => {
+    const A = await engine.upload(randomMatrix(new Random(SEED), 60));
+    const y = await engine.upload(new Float64Array(3600));
+    const solving = engine.solve(A, new Float64Array(60).fill(1));
+    A.free(); // takes effect when the call is through
+    expect((await solving).converged).toBe(true);
+    await expect(engine.solve(A, new Float64Array(60))).rejects.toThrow("solve: A is a resident that was freed");
+    await expect(engine.factor(A)).rejects.toThrow("factor: A is a resident that was freed");
+    y.free();
+  });
+
+  test("a resident with an entry that is not finite, or that is singular", async () => {
+    for (const order of ["row", "column"] as const) {
+      const M = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3, { order });
+      const singular = await engine.upload(M);
+      await expect(engine.solve(singular, Float64Array.of(6, 15, 24))).rejects.toBeInstanceOf(SingularError);
+      M.data[5] = Number.NaN;
+      const bad = await engine.upload(M);
+      const error = await engine.solve(bad, new Float64Array(3)).catch((e) => e);
+      expect(error).toBeInstanceOf(ValueError);
+      expect([error.row, error.column]).toEqual(order === "row" ? [1, 2] : [2, 1]);
+      const b = await engine.upload(Float64Array.of(1, Number.NaN, 2));
+      await expect(engine.solve(matrix(Float64Array.of(4, 1, 1, 1, 4, 1, 1, 1, 4), 3, 3), b)).rejects.toThrow("solve: entry 1 of b is NaN");
+      singular.free();
+      bad.free();
+      b.free();
+    }
+  });
+
+  test("calls that overlap, and solves of factors that fall back meanwhile", async () => {
+    const random = new Random(SEED + 2);
+    const [n, ill] = [60, illConditionedMatrix(60, 1e11, 3)];
+    const factored = await engine.factor(ill, { method: "mixed" });
+    const rights = Array.from({ length: 6 }, () => randoms(random, n));
+    const A = randomMatrix(random, n);
+    const pending = rights.map((b) => factored.solve(b));
+    const others = rights.map((b) => engine.solve(A, b));
+    for (const [k, solution] of (await Promise.all(pending)).entries()) {
+      checkSolution(solution, ill, rights[k] as Float64Array, kind);
+      expect(solution).toMatchObject({ converged: true, method: "double", fellBack: true });
+    }
+    for (const [k, solution] of (await Promise.all(others)).entries()) checkSolution(solution, A, rights[k] as Float64Array, kind);
+    // Freed while solves are pending: they end as if it were not.
+    const last = rights.map((b) => factored.solve(b));
+    await factored.free();
+    for (const solution of await Promise.all(last)) expect(solution.converged).toBe(true);
+    await expect(factored.solve(rights[0] as Float64Array)).rejects.toThrow("Factored.solve: the factors were freed");
+  });
+
+  test("wrong arguments reject the promise", async () => {
+    const loose = engine as unknown as Record<"solve" | "factor", (...args: unknown[]) => Promise<unknown>>;
+    for (const call of [loose.solve(), loose.factor(), loose.solve(randomMatrix(new Random(1), 2), [1, 2])]) {
+      expect(call).toBeInstanceOf(Promise);
+      await expect(call).rejects.toBeInstanceOf(ShapeError);
+    }
+  });
+
+  test("a closed engine refuses", async () => {
+    const other = await open(kind, { threads: 2 });
+    const factored = await other.factor(randomMatrix(new Random(SEED), 5));
+    await other.close();
+    await expect(other.solve(randomMatrix(new Random(1), 2), new Float64Array(2))).rejects.toThrow("solve: the engine is closed");
+    await expect(factored.solve(new Float64Array(5))).rejects.toThrow("Factored.solve: the engine is closed");
+  });
+});
+
+test("types: residents and results", async () => {
+  const engine = await open("wasm");
+  const A = await engine.upload(matrix(Float64Array.of(2), 1, 1));
+  const { x, method }: { x: Float64Array; method: "mixed" | "double" | "exact" } = await engine.solve(A, Float64Array.of(4));
+  expect([x[0], method]).toEqual([2, "double"]);
+  const factored = await engine.factor(A);
+  expect((await factored.solve(await engine.upload(Float64Array.of(4)))).x[0]).toBe(2);
+  await engine.close();
+});

@@ -1,0 +1,201 @@
+// Ill-conditioned and singular systems: what each method does alone is what the chain reports.
+import { describe, expect, test } from "vitest";
+import { runSync } from "../../src/dense/steps.ts";
+import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, solve } from "../../src/index.ts";
+import { dependentColumn } from "../../src/solve/singular.ts";
+import { kernels, type LocalKernels, Random } from "../../src/study.ts";
+import { DENSE_FEW, type DenseRoutines } from "../engines.ts";
+import { range } from "../oracles/matrices.ts";
+import { checkSolution, failure, randomMatrix, randoms, SEED, solved } from "./checks.ts";
+
+const METHODS = ["mixed", "double", "exact"] as const;
+
+// The first method that converges alone answers; the others before it have been tried.
+async function checkChain(routines: DenseRoutines, A: Matrix, b: Float64Array, what: string): Promise<Solution[]> {
+  const alone: Solution[] = [];
+  for (const method of METHODS) {
+    const solution = await solved(routines, A, b, { method, fallback: false }, `${what}, ${method} alone`);
+    expect(solution, what).toMatchObject({ method, fellBack: false });
+    alone.push(solution);
+  }
+  for (const [k, method] of METHODS.entries()) {
+    const answers = alone.slice(k).find(({ converged }) => converged) ?? (alone.at(-1) as Solution);
+    const solution = await routines.solve(A, b, { method });
+    expect(solution, `${what} from ${method}`).toMatchObject({ method: answers.method, fellBack: answers.method !== method });
+    if (answers.converged) expect(solution, `${what} from ${method}`).toEqual({ ...answers, fellBack: answers.method !== method });
+    else checkSolution(solution, A, b, what);
+  }
+  return alone;
+}
+
+const hilbert = (n: number): Matrix =>
+  matrix(
+    Float64Array.from({ length: n * n }, (_, k) => 1 / (Math.floor(k / n) + (k % n) + 1)),
+    n,
+    n,
+  );
+
+describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
+  test.each([2, 4, 6, 7, 8, 9, 10, 11, 12, 14, 16])("condition 1e%d", async (digits) => {
+    const random = new Random(SEED);
+    for (const { name, routines } of DENSE_FEW) {
+      const A = illConditionedMatrix(60, 10 ** digits, random.below(1000));
+      const [mixed, double] = await checkChain(routines, A, randoms(random, 60), `condition 1e${digits} on ${name}`);
+      if (digits <= 4) expect(mixed?.converged).toBe(true);
+      if (digits >= 11) expect(mixed?.converged).toBe(false);
+      expect(double?.converged).toBe(true);
+    }
+  });
+
+  test.each([2, 3, 5, 8, 11, 12, 13, 15])("the Hilbert matrix of order %d", async (n) => {
+    for (const { name, routines } of DENSE_FEW) {
+      const alone = await checkChain(routines, hilbert(n), new Float64Array(n).fill(1), `order ${n} on ${name}`);
+      expect(alone[1]?.converged).toBe(true);
+    }
+  });
+
+  test("what maxIterations forbids", async () => {
+    const random = new Random(SEED + 1);
+    const [A, b] = [randomMatrix(random, 50), randoms(random, 50)];
+    for (const { name, routines } of DENSE_FEW) {
+      const { iterations } = await routines.solve(A, b, { method: "mixed" });
+      expect(iterations, name).toBeGreaterThan(0);
+      const none = await solved(routines, A, b, { method: "mixed", maxIterations: 0, fallback: false }, name);
+      expect(none, name).toMatchObject({ converged: false, iterations: 0, method: "mixed" });
+      const less = await solved(routines, A, b, { method: "mixed", maxIterations: iterations - 1, fallback: false }, name);
+      expect(less, name).toMatchObject({ converged: false, iterations: iterations - 1 });
+      const enough = await solved(routines, A, b, { method: "mixed", maxIterations: iterations, fallback: false }, name);
+      expect(enough, name).toMatchObject({ converged: true, iterations });
+      const double = await solved(routines, A, b, { method: "mixed", maxIterations: 0 }, name);
+      expect(double, name).toMatchObject({ converged: true, method: "double", fellBack: true, iterations: 0 });
+    }
+  });
+
+  test("elements that grow beyond binary32 and, scaled, beyond binary64", async () => {
+    // Wilkinson's matrix: elimination doubles the last column at every step.
+    for (const n of [60, 150]) {
+      const A = matrix(
+        Float64Array.from({ length: n * n }, (_, k) => wilkinson(n, Math.floor(k / n), k % n)),
+        n,
+        n,
+      );
+      const b = randoms(new Random(SEED + 2), n);
+      for (const { name, routines } of DENSE_FEW) {
+        const solution = await solved(routines, A, b, { method: "mixed" }, `${n} on ${name}`);
+        expect(solution.fellBack, `${n} on ${name}`).toBe(true);
+      }
+    }
+  });
+  const wilkinson = (n: number, i: number, j: number): number => (j === n - 1 || i === j ? 1 : j < i ? -1 : 0);
+
+  test("some right-hand sides converge, others need another method", async () => {
+    const random = new Random(SEED + 3);
+    const A = illConditionedMatrix(60, 1e10, 4);
+    const b = matrix(randoms(random, 120), 60, 2);
+    for (let i = 0; i < 60; i++) b.data[2 * i] = 0;
+    for (const { name, routines } of DENSE_FEW)
+      expect(await solved(routines, A, b, { method: "mixed" }, name), name).toMatchObject({
+        converged: true,
+        method: "double",
+        fellBack: true,
+      });
+  });
+});
+
+describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
+  const square = (values: readonly number[]): Matrix =>
+    matrix(Float64Array.from(values), Math.sqrt(values.length), Math.sqrt(values.length));
+  // A matrix, and the first column that depends on those before it.
+  const SINGULAR: readonly [string, Matrix, number][] = [
+    ["one zero", square([0]), 0],
+    ["zeros", square(new Array(9).fill(0)), 0],
+    ["1 to 9, whose binary64 factors have no zero", square([1, 2, 3, 4, 5, 6, 7, 8, 9]), 2],
+    ["a row of zeros", square([1, 2, 3, 0, 0, 0, 3, 1, 4]), 2],
+    ["a column of zeros", square([1, 0, 3, 2, 0, 5, 3, 0, 4]), 1],
+    ["equal rows", square([0.1, 0.7, 0.3, 0.1, 0.7, 0.3, 3, 1, 4]), 2],
+    ["equal columns", square([0.1, 0.1, 0.3, 0.7, 0.7, 0.9, 3, 3, 4]), 1],
+    ["far from 1", square([2 ** 900, 2 ** 901, 2 ** -900, 2 ** -899]), 1],
+    ["at the ends of the range", square([Number.MAX_VALUE, Number.MAX_VALUE, Number.MIN_VALUE, Number.MIN_VALUE]), 1],
+  ];
+
+  test.each(SINGULAR)("%s", async (_, A, index) => {
+    const random = new Random(SEED);
+    const inRange = Float64Array.from(range(A.rows), (i) => A.data.slice(i * A.cols, (i + 1) * A.cols).reduce((s, v) => s + v / 4, 0));
+    for (const { name, routines } of DENSE_FEW)
+      for (const method of METHODS)
+        for (const fallback of [true, false])
+          for (const b of [randoms(random, A.rows), inRange, new Float64Array(A.rows)]) {
+            const what = `${method} on ${name}`;
+            const error = await failure(() => routines.solve(A, b, { method, fallback }));
+            expect(error, what).toBeInstanceOf(SingularError);
+            expect(error.index, what).toBe(index);
+            expect(error.message, what).toBe(`solve: the pivot of column ${index} is 0, expected a matrix of full rank`);
+            const other = await failure(() => routines.factor(A, { method }));
+            expect(other.message, what).toBe(`factor: the pivot of column ${index} is 0, expected a matrix of full rank`);
+          }
+  });
+
+  test("random integers with a column that is a sum of others", async () => {
+    const random = new Random(SEED + 1);
+    for (const n of [5, 20, 60, 130]) {
+      const index = 2 + random.below(n - 2);
+      const A = matrix(
+        Float64Array.from({ length: n * n }, () => random.below(201) - 100),
+        n,
+        n,
+      );
+      for (let i = 0; i < n; i++) A.data[i * n + index] = (A.data[i * n] as number) - 3 * (A.data[i * n + index - 1] as number);
+      const b = randoms(random, n);
+      for (const { name, routines } of DENSE_FEW)
+        for (const method of METHODS) {
+          const error = await failure(() => routines.solve(A, b, { method }));
+          expect(error, `${method} on ${name}`).toBeInstanceOf(SingularError);
+          expect(error.index, `${method} on ${name}`).toBe(index);
+        }
+    }
+  });
+
+  test("next to singular is not singular, and a Solution says how it went", async () => {
+    const nearly = square([1, 2, 3, 4, 5, 6, 7, 8, 9 + 2 ** -49]);
+    const rows = square([0.1, 0.7, 0.1, 0.7 + 2 ** -53]);
+    for (const { name, routines } of DENSE_FEW)
+      for (const A of [nearly, rows]) await checkChain(routines, A, randoms(new Random(SEED), A.rows), name);
+  });
+
+  test("the test itself, against integers whose determinant is known", () => {
+    const random = new Random(SEED + 2);
+    const first = (A: Matrix): number => runSync(dependentColumn("solve", A.data, A.rows), () => kernels("reference") as LocalKernels);
+    for (let round = 0; round < 200; round++) {
+      const n = 1 + random.below(8);
+      // L U with unit L and small integers, of full rank or with a zero on the diagonal of U; powers of two for rows and columns.
+      const zero = random.below(2) === 0 ? random.below(n) : -1;
+      const L = range(n).map((i) => range(n).map((j) => (i === j ? 1 : j < i ? random.below(9) - 4 : 0)));
+      const U = range(n).map((i) =>
+        range(n).map((j) => (i === j ? (i === zero ? 0 : 1 + random.below(5)) : j > i ? random.below(9) - 4 : 0)),
+      );
+      const powers = range(2 * n).map(() => 2 ** (random.below(900) - 450));
+      const entry = (i: number, j: number): number => range(n).reduce((s, k) => s + (L[i]?.[k] as number) * (U[k]?.[j] as number), 0);
+      const A = matrix(
+        Float64Array.from(
+          { length: n * n },
+          (_, k) => entry(Math.floor(k / n), k % n) * (powers[Math.floor(k / n)] as number) * (powers[n + (k % n)] as number),
+        ),
+        n,
+        n,
+      );
+      expect(first(A)).toBe(zero);
+    }
+    // Long enough for several reductions on the way.
+    const n = 700;
+    const A = matrix(
+      Float64Array.from({ length: n * n }, () => random.below(2001) - 1000),
+      n,
+      n,
+    );
+    expect(first(A)).toBe(-1);
+    for (let i = 0; i < n; i++)
+      A.data[i * n + 690] = range(690).reduce((sum, j) => sum + (j % 6 === 0 ? 3 : -1) * (A.data[i * n + j] as number), 0);
+    expect(first(A)).toBe(690);
+    expect(() => solve(A, randoms(random, n))).toThrow(SingularError);
+  });
+});

@@ -1,0 +1,209 @@
+// The routine alone, on kernels that do what a test wants: how refinement ends, what is kept, and the exact residual.
+import { describe, expect, test } from "vitest";
+import { runSync } from "../../src/dense/steps.ts";
+import type { PlainKernels } from "../../src/engines/plain.ts";
+import { type Matrix, matrix, SingularError } from "../../src/index.ts";
+import { entries } from "../../src/matrix.ts";
+import { exactResidual } from "../../src/solve/exactResidual.ts";
+import { systemOf } from "../../src/solve/system.ts";
+import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
+import { scaledResidual } from "../oracles/residual.ts";
+import { checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
+
+const reference = kernels("reference") as LocalKernels;
+
+// The reference engine with some of its plain kernels replaced.
+const withPlain = (plain: Partial<PlainKernels>): ReturnType<typeof routinesOn> =>
+  routinesOn({ ...reference, plain: { ...reference.plain, ...plain } });
+
+// With corrections that are multiplied by these numbers, one after another, and then by the last of them.
+function correcting(...factors: number[]): ReturnType<typeof routinesOn> {
+  let turn = 0;
+  return withPlain({
+    substitute(...args) {
+      const x = args[4];
+      reference.plain.substitute(...args);
+      const factor = factors[Math.min(turn++, factors.length - 1)] as number;
+      for (let i = 0; i < x.length; i++) x[i] = (x[i] as number) * factor;
+    },
+  });
+}
+
+describe("refinement", () => {
+  const random = new Random(3);
+  const n = 20;
+  const A = randomMatrix(random, n, (i, j) => (i === j ? 8 : 1));
+  const b = randoms(random, n);
+  const alone = { method: "mixed", fallback: false } as const;
+
+  test("one slow correction is forgiven", () => {
+    const solution = correcting(0.3, 1).solve(A, b, alone);
+    checkSolution(solution, A, b, "slow once");
+    expect(solution).toMatchObject({ converged: true, iterations: routinesOn(reference).solve(A, b, alone).iterations + 1 });
+    expect(correcting(0.3, 0.8, 0.3, 0.8, 0.3, 1).solve(A, b, alone).converged).toBe(true);
+  });
+
+  test("two in a row are not, and the last x is the best", () => {
+    const solution = correcting(0.3).solve(A, b, alone);
+    checkSolution(solution, A, b, "slow");
+    expect(solution).toMatchObject({ converged: false, iterations: 2 });
+    expect(solution.residual).toBeLessThan(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }).residual);
+  });
+
+  test("residuals in ordinary arithmetic serve while they are far off, whatever their last bits", () => {
+    let taken = 0;
+    const rough = (off: number) =>
+      withPlain({
+        residual(_routine, alpha, M, x, right, k, r) {
+          taken++;
+          expect(k).toBe(1);
+          r.set(right);
+          reference.gemv(alpha, M, x, 1, r);
+          r[0] = (r[0] as number) + off;
+        },
+      });
+    const size = 2 ** -53 * n * 20; // about 1 as a scaled residual
+    for (const off of [0, size, -size]) {
+      const solution = rough(off).solve(A, b, alone);
+      checkSolution(solution, A, b, `off by ${off}`);
+      expect(solution.converged).toBe(true);
+      const none = rough(off).solve(A, b, { ...alone, maxIterations: 0 });
+      expect(none).toEqual(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }));
+    }
+    expect(taken).toBeGreaterThan(3);
+    expect(rough(Number.NaN).solve(A, b, alone)).toEqual(routinesOn(reference).solve(A, b, alone));
+  });
+
+  test("where x becomes worse the best one is kept", () => {
+    const solution = correcting(-3).solve(A, b, alone);
+    expect(solution).toMatchObject({ converged: false, iterations: 2 });
+    const first = routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 });
+    expect(solution.x).toEqual(first.x);
+    expect(solution.residual).toBe(first.residual);
+  });
+
+  test("x that is not finite ends it, and never counts as converged", () => {
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const spoilt = withPlain({
+        factorize(...args) {
+          const factors = reference.plain.factorize(...args);
+          args[6][3] = bad;
+          return factors;
+        },
+      });
+      const solution = spoilt.solve(A, b, alone);
+      expect(solution).toMatchObject({ converged: false, iterations: 0, residual: Number.NaN });
+      expect(spoilt.solve(A, b, { method: "mixed" })).toMatchObject({ converged: true, method: "exact", fellBack: true });
+      const later = correcting(bad).solve(A, b, alone);
+      expect(later).toMatchObject({ converged: false, iterations: 1 });
+      expect(later.x).toEqual(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }).x);
+    }
+  });
+
+  test.each([1, 1e-9])("of methods that do not converge the best x is kept, and the last is named; binary64 off by %d", (off) => {
+    const factorize: PlainKernels["factorize"] = (...args) => {
+      const factors = reference.plain.factorize(...args);
+      if (args[3] === "binary64") args[6][0] = (args[6][0] as number) + off;
+      return factors;
+    };
+    const spoilt = routinesOn({
+      ...reference,
+      lu(_data, _rows, _cols, _count, _pivots, info) {
+        info[0] = 1;
+        return -1;
+      },
+      plain: { ...reference.plain, factorize },
+    });
+    const solution = spoilt.solve(A, b, { method: "mixed", maxIterations: 0 });
+    expect(solution).toMatchObject({ converged: false, method: "exact", fellBack: true, iterations: 0 });
+    const better = off < 1e-6 ? "double" : "mixed";
+    expect(solution.x).toEqual(spoilt.solve(A, b, { method: better, fallback: false, maxIterations: 0 }).x);
+  });
+
+  test("a pivot that breaks off leaves it to the next method", () => {
+    const broken = withPlain({
+      factorize(...args) {
+        const factors = reference.plain.factorize(...args);
+        return args[3] === "binary32" ? { ...factors, column: 3 } : factors;
+      },
+    });
+    expect(broken.solve(A, b, { method: "mixed" })).toMatchObject({ converged: true, method: "double", fellBack: true });
+    const none = broken.solve(A, b, alone);
+    expect(none).toMatchObject({ converged: false, method: "mixed", iterations: 0, residual: Number.NaN });
+    expect(none.x).toEqual(new Float64Array(n).fill(Number.NaN));
+    const factored = broken.factor(A, { method: "mixed" });
+    expect(factored.solve(b)).toMatchObject({ converged: true, method: "double", fellBack: true });
+  });
+
+  test("a singular matrix whose pivots say nothing is found where nothing converges", () => {
+    const blind = withPlain({
+      factorize(...args) {
+        const factors = reference.plain.factorize(...args);
+        args[6].set(args[4]);
+        return { ...factors, column: -1, least: 1, largest: 1 };
+      },
+      substitute: (_routine, _factors, right, _k, x) => x.set(right),
+    });
+    const singular = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
+    expect(() => blind.solve(singular, Float64Array.of(1, 5, 1), { method: "double", fallback: false })).toThrow(SingularError);
+  });
+
+  test("factors that fell back once are not made again", () => {
+    let made = 0;
+    const routines = withPlain({
+      factorize(...args) {
+        made++;
+        const [, , , format, , k, x] = args;
+        const factors = reference.plain.factorize(...args);
+        if (format === "binary32" && k > 0) x.fill(Number.NaN);
+        return factors;
+      },
+      substitute(...args) {
+        reference.plain.substitute(...args);
+        if (args[1].format === "binary32") args[4].fill(Number.NaN);
+      },
+    });
+    const factored = routines.factor(A, { method: "mixed" });
+    expect(made).toBe(1);
+    for (let round = 0; round < 3; round++) {
+      expect(factored.solve(b)).toMatchObject({ converged: true, method: "double", fellBack: true });
+      expect(made).toBe(2);
+    }
+  });
+});
+
+describe(`the exact residual, HALFULP_SEED=${SEED}`, () => {
+  const residual = (A: Matrix, x: Float64Array, b: Float64Array): number => {
+    const system = runSync(systemOf("solve", { A: entries(A), free() {} }), () => reference);
+    const r = b.slice();
+    reference.gemv(-1, entries(A), x, 1, r);
+    return runSync(exactResidual(system, b, x, r), () => reference);
+  };
+
+  test("rows that differ only below the last place", () => {
+    const random = new Random(SEED + 1);
+    for (let round = 0; round < 2000; round++) {
+      // Sums of magnitudes and residuals that are next to 1, most of which round to 1.
+      const n = 2 + random.below(5);
+      const tiny = (): number => (random.below(2 ** 16) - 2 ** 15) * 2 ** -70;
+      const A = matrix(
+        Float64Array.from({ length: n * n }, (_, k) => (k % n === 0 ? 1 : tiny())),
+        n,
+        n,
+      );
+      const [x, b] = [new Float64Array(n).fill(1), Float64Array.from({ length: n }, (_, i) => (i === 0 ? 3 * 2 ** -60 : 0))];
+      expect(residual(A, x, b)).toBe(scaledResidual(A, x, b));
+    }
+  });
+
+  test("of anything but a solution", () => {
+    const random = new Random(SEED + 2);
+    for (let round = 0; round < 300; round++) {
+      const n = 1 + random.below(6);
+      const size = (): number => 2 ** (random.below(2000) - 1000);
+      const A = randomMatrix(random, n, () => (round % 2 === 0 ? 1 : size()));
+      const [x, b] = [randoms(random, n, size()), randoms(random, n, size())];
+      expect(residual(A, x, b)).toBe(scaledResidual(A, x, b));
+    }
+  });
+});
