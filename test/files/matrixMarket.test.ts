@@ -285,6 +285,12 @@ describe("a file that is none is refused with the line", () => {
       'line 2 has entries "2147483648", expected a whole number from 0 to 2147483647',
     ],
     [
+      "more rows than such a file could need",
+      lines(GENERAL, "2000000000 2000000000 1", "1 1 1"),
+      2,
+      "line 2 has 2000000000 rows for 1 entries, expected at most 16777216 (each row takes memory, empty or not)",
+    ],
+    [
       "an array past 32 bits",
       file("array real general", "65536 32768"),
       2,

@@ -1,0 +1,13 @@
+import { bench } from "./bench.ts";
+import type { Command } from "./command.ts";
+import { doctor } from "./doctor.ts";
+import { hash } from "./hash.ts";
+import { lu } from "./lu.ts";
+import { asum, dot, nrm2, sum } from "./reductions.ts";
+import { report } from "./report.ts";
+import { solve } from "./solve.ts";
+import { sptrsv } from "./sptrsv.ts";
+import { trsv } from "./trsv.ts";
+
+/** The subcommands, in the order of the help. */
+export const COMMANDS: readonly Command[] = [sum, asum, dot, nrm2, solve, trsv, lu, sptrsv, hash, doctor, bench, report];

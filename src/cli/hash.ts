@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import type { Command, Io } from "./command.ts";
+import { UsageError } from "./command.ts";
+import { addTo, hashOf } from "./hashing.ts";
+import { asMatrix, isSparse, isVector, load } from "./load.ts";
+import { openNumbers } from "./numbers.ts";
+import { Progress } from "./progress.ts";
+
+export const hash: Command = {
+  name: "hash",
+  summary: "the SHA-256 of the bits of results, to compare machines with one line",
+  operands: "file...",
+  count: [1, Number.POSITIVE_INFINITY],
+  options: {
+    same: { type: "boolean", help: "exit code 1 unless all files have the same bits" },
+    expect: { type: "string", value: "HASH", help: "exit code 1 unless this is the hash (or its first 8 digits or more)" },
+  },
+  help: `
+Prints for each file the SHA-256 of its numbers as they are stored, little-endian, row by row, and of nothing else: neither the
+format of the file nor the order in it changes the hash. Of raw numbers (.f64, .f32) it is what sha256sum says. Of a sparse matrix
+it is that of pointers and indices (32 bits each) and values, by rows. Reads .npy, .mtx and raw files; - is standard input.`,
+  examples: [
+    ["halfulp hash x.npy", "send this line to a colleague"],
+    ["halfulp hash x.npy --expect 9a3f52c1", "and this is what she runs"],
+    ["halfulp hash here.npy there.mtx --same", "the same bits in two files?"],
+  ],
+  async run(args, io) {
+    const expected = args.text("expect")?.toLowerCase();
+    if (expected !== undefined && !/^[0-9a-f]{8,64}$/.test(expected))
+      throw new UsageError(`--expect is "${expected}", expected 8 to 64 hexadecimal digits`);
+    const files: ({ readonly file: string } & Hashed)[] = [];
+    for (const path of args.operands) files.push({ file: path, ...(await hashFile(path, io)) });
+    const same = files.every(({ sha256 }) => sha256 === files[0]?.sha256);
+    const met = expected === undefined ? undefined : files.every(({ sha256 }) => sha256.startsWith(expected));
+    const rows = files.map(({ sha256, shape, precision, file }) => `${sha256}  ${precision} ${shape.join(" by ") || "1"}  ${file}`);
+    if (met !== undefined) rows.push(met ? "as expected" : `NOT as expected: ${expected}`);
+    if (args.flag("same")) rows.push(same ? "the same bits" : "NOT the same bits");
+    return {
+      text: rows.join("\n"),
+      json: { command: "hash", files, same, expected: met },
+      code: met === false || (args.flag("same") && !same) ? 1 : 0,
+    };
+  },
+};
+
+interface Hashed {
+  readonly sha256: string;
+  readonly precision: "binary64" | "binary32";
+  readonly shape: readonly number[];
+}
+
+const precisionOf = (width: number): Hashed["precision"] => (width === 8 ? "binary64" : "binary32");
+
+async function hashFile(path: string, io: Io): Promise<Hashed> {
+  if (path === "-" || /\.mtx$/i.test(path)) return hashWhole(path, io);
+  const numbers = await openNumbers(path, { format: undefined }, io);
+  const progress = new Progress(io, `hash ${path}`);
+  try {
+    const { width, shape, count, fortranOrder } = numbers;
+    if (count === undefined) throw new UsageError(`${path}: hash reads .npy, .mtx, .f64, .bin, .raw and .f32`);
+    if (fortranOrder && shape?.length === 2) return await hashWhole(path, io);
+    const digest = createHash("sha256");
+    let done = 0;
+    for await (const chunk of numbers.chunks()) {
+      addTo(digest, chunk);
+      done += chunk.length;
+      progress.report(done, count);
+    }
+    return { sha256: digest.digest("hex"), precision: precisionOf(width), shape: shape ?? [count] };
+  } finally {
+    progress.end();
+    await numbers.close();
+  }
+}
+
+async function hashWhole(path: string, io: Io): Promise<Hashed> {
+  const value = await load(path, io);
+  if (isVector(value)) return { sha256: hashOf(value), precision: precisionOf(value.BYTES_PER_ELEMENT), shape: [value.length] };
+  const { BYTES_PER_ELEMENT } = isSparse(value) ? value.values : asMatrix(path, value).data;
+  return { sha256: hashOf(value), precision: precisionOf(BYTES_PER_ELEMENT), shape: [value.rows, value.cols] };
+}

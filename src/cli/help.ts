@@ -1,0 +1,58 @@
+import type { Command, Option, Options } from "./command.ts";
+
+const COMMON: Options = {
+  json: { type: "boolean", help: "print one JSON object instead of text" },
+  help: { type: "boolean", short: "h", help: "print this" },
+};
+
+/** All options of a command. */
+export function optionsOf(command: Command): Options {
+  return { ...command.options, ...COMMON };
+}
+
+/** What `halfulp COMMAND --help` prints. */
+export function helpOf(command: Command): string {
+  const options = Object.entries(optionsOf(command)).map(([name, option]) => [flagOf(name, option), option.help] as const);
+  const examples = command.examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]);
+  return [
+    `halfulp ${command.name} ${command.operands} [options]`.replace(/ +/g, " "),
+    "",
+    command.help.trim(),
+    "",
+    "Options:",
+    ...table(options),
+    ...(examples.length > 0 ? ["", "Examples:", ...examples] : []),
+    "",
+  ].join("\n");
+}
+
+/** What `halfulp --help` prints. */
+export function overview(commands: readonly Command[]): string {
+  return [
+    "halfulp COMMAND ...    linear algebra that returns the same bits everywhere, and the right ones",
+    "",
+    "Commands:",
+    ...table(commands.map(({ name, operands, summary }) => [`${name} ${operands}`, summary] as const)),
+    "",
+    "halfulp COMMAND --help explains one of them, with examples.",
+    "Every command has --json. halfulp --version prints the version.",
+    "",
+    "Try:",
+    "  printf '1e16\\n0.1\\n-1e16\\n' | halfulp sum - --format csv",
+    "      0.1: the exact sum, rounded once; ordinary arithmetic says 0",
+    "  halfulp doctor",
+    "      what this machine can do, and whether all of it returns the same bits",
+    "",
+    "Exit codes: 0 done; 1 the mathematics said no (singular, not converged, hashes differ); 2 bad usage or input.",
+    "",
+  ].join("\n");
+}
+
+function flagOf(name: string, { short, value }: Option): string {
+  return `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+}
+
+function table(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

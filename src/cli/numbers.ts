@@ -1,0 +1,121 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { FormatError } from "../errors.ts";
+import { checkNpySize, LITTLE_ENDIAN } from "../files/npy.ts";
+import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../files/npyHeader.ts";
+import type { Real } from "../types.ts";
+import { ByteStream } from "./byteStream.ts";
+import { fileChunks, streamChunks } from "./chunks.ts";
+import { type Io, UsageError } from "./command.ts";
+import { type CsvOptions, csvChunks } from "./csv.ts";
+import { type FileFormat, formatByName } from "./formats.ts";
+
+/** A file of numbers, brought past in chunks: it may be larger than memory. */
+export interface Numbers {
+  readonly name: string;
+  /** Bytes of a number. */
+  readonly width: 4 | 8;
+  /** What the file says of its shape; a stream may say nothing. */
+  readonly shape: readonly number[] | undefined;
+  readonly fortranOrder: boolean;
+  readonly count: number | undefined;
+  /** Whether it can be read more than once. */
+  readonly repeatable: boolean;
+  /** All numbers, in chunks of CHUNK but for the last. A chunk is good until the next one is asked for. */
+  chunks(): AsyncGenerator<Real>;
+  close(): Promise<void>;
+}
+
+export type StreamedFormat = Exclude<FileFormat, "mtx">;
+export const STREAMED: readonly StreamedFormat[] = ["npy", "raw", "raw32", "csv"];
+
+/** How a file is to be read. */
+export interface ReadOptions extends CsvOptions {
+  readonly format: StreamedFormat | undefined;
+}
+
+/** Open a file, or standard input under the name "-". */
+export async function openNumbers(path: string, options: ReadOptions, io: Io): Promise<Numbers> {
+  if (path === "-") return ofStream("standard input", io.stdin, options);
+  const handle = await open(path);
+  try {
+    const stat = await handle.stat();
+    if (stat.isDirectory()) throw new UsageError(`${path}: this is a folder, expected a file`);
+    if (stat.isFile()) return await ofFile(path, handle, stat.size, options);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  // A pipe, a terminal, a device.
+  return ofStream(path, handle.createReadStream({ highWaterMark: 2 ** 20 }), options);
+}
+
+const nothing = { shape: undefined, fortranOrder: false, count: undefined, close: async () => {} };
+
+// A file that can be read at any place.
+async function ofFile(name: string, handle: FileHandle, size: number, options: ReadOptions): Promise<Numbers> {
+  const format = options.format ?? ((await isNpy(handle)) ? "npy" : formatByName(name, STREAMED));
+  const close = () => handle.close();
+  if (format === "csv") {
+    await handle.close();
+    return { ...nothing, name, width: 8, repeatable: true, chunks: () => csvChunks(name, createReadStream(name), options) };
+  }
+  const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
+  const { start, count, width, littleEndian, shape, fortranOrder } = header;
+  const chunks = () => fileChunks(name, handle, start, count, width, littleEndian !== LITTLE_ENDIAN);
+  return { name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+}
+
+async function isNpy(handle: FileHandle): Promise<boolean> {
+  const { buffer } = await handle.read(new Uint8Array(MAGIC.length), 0, MAGIC.length, 0);
+  return String.fromCharCode(...buffer) === MAGIC;
+}
+
+async function headerOf(name: string, handle: FileHandle, size: number) {
+  const prefix = new Uint8Array(PREFIX);
+  const { bytesRead } = await handle.read(prefix, 0, PREFIX, 0);
+  const bytes = new Uint8Array(npyHeaderLength(name, prefix.subarray(0, bytesRead)));
+  const read = await handle.read(bytes, 0, bytes.length, 0);
+  const header = readNpyHeader(name, bytes.subarray(0, read.bytesRead));
+  checkNpySize(name, header, size);
+  return header;
+}
+
+function rawHeader(name: string, format: "raw" | "raw32", size: number) {
+  const width = format === "raw" ? (8 as const) : (4 as const);
+  if (size % width !== 0)
+    throw new FormatError(`${name}: ${size} bytes, expected a multiple of ${width} (little-endian numbers and nothing else)`);
+  return { start: 0, count: size / width, width, littleEndian: true, shape: undefined, fortranOrder: false };
+}
+
+// What comes only once.
+async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Numbers> {
+  const bytes = new ByteStream(source);
+  const { format } = options;
+  const once = { ...nothing, name, repeatable: false, close: () => bytes.close() };
+  if (format === "csv") return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options) };
+  if (format === "raw" || format === "raw32") {
+    const width = format === "raw" ? 8 : 4;
+    return { ...once, width, chunks: () => streamChunks(name, bytes, undefined, width, !LITTLE_ENDIAN) };
+  }
+  try {
+    if (format === undefined && (await bytes.first()) !== MAGIC.charCodeAt(0))
+      throw new UsageError(`${name} does not tell its format: expected a .npy file, or --format raw, raw32 or csv`);
+    return await npyStream(name, bytes);
+  } catch (error) {
+    await bytes.close();
+    throw error;
+  }
+}
+
+/** A .npy file that comes only once. */
+export async function npyStream(name: string, bytes: ByteStream): Promise<Numbers> {
+  const prefix = new Uint8Array(PREFIX);
+  const begun = prefix.subarray(0, await bytes.fill(prefix));
+  const whole = new Uint8Array(Math.max(npyHeaderLength(name, begun), PREFIX));
+  whole.set(begun);
+  const length = PREFIX + (await bytes.fill(whole.subarray(PREFIX)));
+  const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
+  const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
+  return { name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+}

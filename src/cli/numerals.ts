@@ -1,0 +1,27 @@
+import type { Format } from "../types.ts";
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** A number in the shortest digits that read back to the same bits, in JavaScript, Python and C alike. */
+export function decimal(x: number): string {
+  return Object.is(x, -0) ? "-0" : String(x);
+}
+
+/** The bits of a number in hexadecimal, the sign first: 16 digits, 8 in binary32. A NaN is the one that arrays have. */
+export function hex(x: number, format: Format = "binary64"): string {
+  if (format === "binary32") {
+    view.setFloat32(0, x);
+    return x === x ? view.getUint32(0).toString(16).padStart(8, "0") : "7fc00000";
+  }
+  view.setFloat64(0, x);
+  return x === x ? view.getBigUint64(0).toString(16).padStart(16, "0") : "7ff8000000000000";
+}
+
+/** As JSON.stringify, but that -0 keeps its sign; NaN and infinities are strings. */
+export function toJson(value: unknown): string {
+  if (typeof value === "number") return Number.isFinite(value) ? decimal(value) : JSON.stringify(decimal(value));
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return `[${Array.from(value as ArrayLike<unknown>, toJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${toJson(field)}`).join(",")}}`;
+}

@@ -1,0 +1,124 @@
+import { ROUNDINGS } from "../checks.ts";
+import { ShapeError } from "../errors.ts";
+import type { Format, Reduction } from "../types.ts";
+import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "./command.ts";
+import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
+import { type Numbers, openNumbers, STREAMED } from "./numbers.ts";
+import { decimal, hex } from "./numerals.ts";
+import { Progress } from "./progress.ts";
+import { reduceFiles } from "./streamedSum.ts";
+
+// sum, asum, dot and nrm2: one number from a file or two.
+
+const OPTIONS: Options = {
+  hex: { type: "boolean", help: "print the bits: 16 hexadecimal digits, 8 for binary32" },
+  round: { type: "string", value: "MODE", help: "nearest (unless said otherwise), up, down or zero" },
+  to: { type: "string", value: "FORMAT", help: "binary64 or binary32, to round to; that of the numbers unless said otherwise" },
+  format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv, where the name does not tell" },
+  column: { type: "string", short: "c", multiple: true, value: "C", help: "of CSV: a name, or a place from 1; once for each file" },
+  delimiter: { type: "string", value: "D", help: "of CSV: a comma unless said otherwise; in .tsv files a tab" },
+  ...ENGINE_OPTIONS,
+};
+
+const FILES = `
+Files are .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), columns of CSV
+(.csv, .tsv), or standard input (-). They are streamed: a file may be larger than memory. The number printed is the exact result,
+rounded once, in the fewest digits that read back to the same bits.`;
+
+function reduction(
+  name: string,
+  op: Reduction,
+  root: boolean,
+  operands: "x" | "x y",
+  what: string,
+  more: string,
+  examples: Command["examples"],
+): Command {
+  const count = operands.split(" ").length;
+  return {
+    name,
+    summary: what,
+    operands,
+    count: [count, count],
+    options: OPTIONS,
+    help: `${what[0]?.toUpperCase()}${what.slice(1)}. ${more}\n${FILES}`,
+    examples,
+    run: (args, io) => reduceCommand(name, op, root, args, io),
+  };
+}
+
+export const sum = reduction(
+  "sum",
+  "sum",
+  false,
+  "x",
+  "the sum of the numbers, exact and rounded once",
+  "Any order of the numbers gives the same bits.",
+  [
+    ["halfulp sum x.npy", "the sum of all entries"],
+    ["halfulp sum prices.csv --column amount", "of one column"],
+    ["zcat x.f64.gz | halfulp sum - --format raw --hex", "of a stream, as bits"],
+  ],
+);
+export const asum = reduction("asum", "asum", false, "x", "the sum of the magnitudes, exact and rounded once", "", [
+  ["halfulp asum x.npy --round up", "an upper bound that holds"],
+]);
+export const dot = reduction(
+  "dot",
+  "dot",
+  false,
+  "x y",
+  "the dot product of two files, exact and rounded once",
+  "No product overflows or underflows on the way.",
+  [
+    ["halfulp dot x.npy y.npy", "the dot product"],
+    ["halfulp dot data.csv data.csv -c price -c amount", "of two columns of one file"],
+  ],
+);
+export const nrm2 = reduction("nrm2", "dot", true, "x", "the Euclidean norm, the root of the exact sum of squares, rounded once", "", [
+  ["halfulp nrm2 x.npy --json", "with count, bits and time, for a program"],
+]);
+
+async function reduceCommand(name: string, op: Reduction, root: boolean, args: Arguments, io: Io): Promise<Outcome> {
+  const mode = args.word("round", ROUNDINGS) ?? "nearest";
+  const to = args.word<Format>("to", ["binary64", "binary32"]);
+  const format = args.word("format", STREAMED);
+  const columns = args.list("column");
+  const delimiter = args.text("delimiter");
+  if (columns.length > args.operands.length) throw new UsageError(`--column is given ${columns.length} times, expected once for each file`);
+  if (delimiter === "") throw new UsageError(`--delimiter is empty, expected a character`);
+  if (args.operands.filter((path) => path === "-").length > 1) throw new UsageError(`${name}: standard input twice, expected it once`);
+  const engine = await openBackend(args);
+  const files: Numbers[] = [];
+  const progress = new Progress(io, name);
+  try {
+    for (const [k, path] of args.operands.entries())
+      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter }, io));
+    const [x, y] = files as [Numbers, Numbers?];
+    if (y !== undefined) checkLike(name, x, y);
+    const precision = to ?? (x.width === 8 ? "binary64" : "binary32");
+    const start = performance.now();
+    const { value, count, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, (done) => progress.report(done, x.count));
+    const seconds = (performance.now() - start) / 1000;
+    return {
+      text: args.flag("hex") ? hex(value, precision) : decimal(value),
+      json: { command: name, value, hex: hex(value, precision), precision, round: mode, count, passes, seconds },
+    };
+  } finally {
+    progress.end();
+    await Promise.all(files.map((file) => file.close()));
+    await engine?.close();
+  }
+}
+
+// Numbers that stand at the same place of two files must belong together.
+function checkLike(name: string, x: Numbers, y: Numbers): void {
+  if (x.width !== y.width)
+    throw new ShapeError(`${name}: ${y.name} has ${8 * y.width} bits a number, expected ${8 * x.width} (those of ${x.name})`);
+  const isMatrix = ({ shape = [] }: Numbers): boolean => shape.filter((n) => n !== 1).length === 2;
+  const [left, right] = [x, y].map((file) => `(${file.shape?.join(", ")})${isMatrix(file) && file.fortranOrder ? " by columns" : ""}`);
+  if ((isMatrix(x) || isMatrix(y)) && x.shape !== undefined && y.shape !== undefined && left !== right)
+    throw new ShapeError(`${name}: ${y.name} has shape ${right}, expected ${left} (that of ${x.name})`);
+  if (x.count !== undefined && y.count !== undefined && x.count !== y.count)
+    throw new ShapeError(`${name}: ${y.name} has ${y.count} numbers, expected ${x.count} (as many as ${x.name})`);
+}

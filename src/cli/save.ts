@@ -1,0 +1,71 @@
+import { unlinkSync } from "node:fs";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { writeMatrixMarket } from "../files/matrixMarket.ts";
+import { writeNpy } from "../files/npy.ts";
+import { matrix } from "../matrix.ts";
+import type { Matrix, Real } from "../types.ts";
+import { UsageError } from "./command.ts";
+import { formatByName } from "./formats.ts";
+
+export type Saved = Real | Matrix<Float64Array> | Matrix<Float32Array>;
+
+const FORMATS = ["npy", "mtx"] as const;
+
+/** Throws at once for a path that could not be written after long work. */
+export async function checkOutput(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  formatByName(path, FORMATS);
+  await checkPlace(path);
+}
+
+/** The same for a file of any kind. */
+export async function checkPlace(path: string): Promise<void> {
+  const folder = await stat(dirname(path));
+  if (!folder.isDirectory()) throw new UsageError(`${path}: ${dirname(path)} is no folder`);
+  if ((await stat(path).catch(() => undefined))?.isDirectory() === true) throw new UsageError(`${path}: this is a folder, expected a file`);
+}
+
+/** Write a vector or a matrix, as the name of the file tells. A vector is a matrix of one column in Matrix Market. */
+export async function save(path: string, value: Saved): Promise<void> {
+  if (formatByName(path, FORMATS) === "npy") return writeWhole(path, [writeNpy(value)]);
+  const A = ArrayBuffer.isView(value) ? matrix(value as Float64Array, value.length, 1) : value;
+  return writeWhole(path, writeMatrixMarket(A));
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * A file that is there whole or not at all: written beside its place and moved when it is done. Whoever stops the process finds
+ * nothing left behind. What is there and is no file, a pipe or a device, is written as it is.
+ */
+export async function writeWhole(path: string, pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
+  const present = await stat(path).catch(() => undefined);
+  if (present !== undefined && !present.isFile()) return writeTo(await open(path, "w"), pieces);
+  const place = present === undefined ? path : await realpath(path); // not over a link to it
+  const beside = join(dirname(place), `.${basename(place)}.${process.pid}.tmp`);
+  const handle = await open(beside, "wx");
+  const stop = (signal: NodeJS.Signals): void => {
+    unlinkSync(beside);
+    for (const each of SIGNALS) process.off(each, stop);
+    process.kill(process.pid, signal); // and now as if nobody had listened
+  };
+  for (const signal of SIGNALS) process.on(signal, stop);
+  try {
+    await writeTo(handle, pieces);
+    await rename(beside, place);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  }
+}
+
+async function writeTo(handle: FileHandle, pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
+  try {
+    for await (const piece of pieces) await handle.writeFile(piece);
+  } finally {
+    await handle.close();
+  }
+}

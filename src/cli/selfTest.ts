@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { routines } from "../dense/routines.ts";
+import type { Engine } from "../engines/engine.ts";
+import { reference } from "../engines/reference.ts";
+import { load } from "../engines/wasm/load.ts";
+import { matrix } from "../matrix.ts";
+import { Random } from "../problems/random.ts";
+import { csr } from "../sparse/formats.ts";
+import type { Matrix, Real, Rounding, Sparse } from "../types.ts";
+import { addTo } from "./hashing.ts";
+
+// Conformance vectors that travel with the package: made of random bits, the same on every machine, and chosen to be hard (terms
+// that cancel, exponents from one end of the range to the other, subnormals, ties). All results of an engine make one hash.
+
+/** The hash of the right results: that of the reference engine, which tests compare with independent oracles. */
+export const EXPECTED = "70b6893dfa02728ebf97a690fc24e7b94cb39a6abdca25203a3d31074f54f8ba";
+
+// 2^k at 1022 + k. Not by **, of which ECMAScript promises no more than an approximation.
+const POWERS = new Float64Array(2045);
+POWERS[1022] = 1;
+for (let k = 1; k <= 1022; k++) {
+  POWERS[1022 + k] = 2 * (POWERS[1021 + k] as number);
+  POWERS[1022 - k] = (POWERS[1023 - k] as number) / 2;
+}
+
+class Cases {
+  private readonly random = new Random(20260101);
+
+  /** Numbers whose exponents lie within `spread` of 0. */
+  numbers<V extends Real>(like: V, n: number, spread: number): V {
+    const x = like.BYTES_PER_ELEMENT === 8 ? new Float64Array(n) : new Float32Array(n);
+    for (let i = 0; i < n; i++) x[i] = this.random.signed() * (POWERS[1022 + this.random.below(2 * spread + 1) - spread] as number);
+    return x as V;
+  }
+
+  /** The same with each half the negative of the other but for a little: the sum cancels. */
+  cancelling<V extends Real>(like: V, n: number, spread: number): V {
+    const x = this.numbers(like, n, spread);
+    for (let i = 0; i < n >> 1; i++) x[n - 1 - i] = -(x[i] as number);
+    x[this.random.below(n)] = this.random.signed();
+    return x;
+  }
+
+  /** A matrix that can be divided by: the diagonal is large. */
+  matrix<V extends Real>(like: V, rows: number, cols: number, order: "row" | "column"): Matrix<V> {
+    const data = this.numbers(like, rows * cols, 8);
+    for (let k = 0; k < Math.min(rows, cols); k++) {
+      const at = order === "row" ? k * cols + k : k * rows + k;
+      data[at] = 512 + (data[at] as number);
+    }
+    return matrix(data as Float64Array, rows, cols, { order }) as unknown as Matrix<V>;
+  }
+
+  /** A sparse matrix with a full diagonal and three entries more in each row. */
+  sparse(n: number): Sparse {
+    const rows = Array.from({ length: n }, (_, i) => [...new Set([i, this.random.below(n), this.random.below(n), this.random.below(n)])]);
+    const pointers = new Int32Array(n + 1);
+    for (const [i, row] of rows.entries()) pointers[i + 1] = (pointers[i] as number) + row.length;
+    const indices = Int32Array.from(rows.flat());
+    const values = this.numbers(new Float64Array(0), indices.length, 8);
+    for (const [i, row] of rows.entries()) values[(pointers[i] as number) + row.indexOf(i)] = 3 + 2 * this.random.signed();
+    return csr(n, n, pointers, indices, values);
+  }
+}
+
+const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
+
+/** The routines of an engine, synchronous or not. */
+export type Tested = Pick<Engine, keyof ReturnType<typeof routines>>;
+
+/** Run every routine of an engine on the vectors, in both precisions, and return the hash of all results. */
+export async function selfTest(engine: Tested): Promise<string> {
+  const hash = createHash("sha256");
+  const cases = new Cases();
+  for (const like of [new Float64Array(0), new Float32Array(0)] as unknown as Float64Array[]) {
+    const numbers: number[] = [];
+    for (const n of [0, 1, 2, 31, 1000, 20000])
+      for (const spread of like.BYTES_PER_ELEMENT === 8 ? [0, 30, 500, 1022] : [0, 20, 60, 126]) {
+        const x = n < 2 ? cases.numbers(like, n, spread) : cases.cancelling(like, n, spread);
+        const y = cases.numbers(like, n, spread);
+        for (const round of ROUNDINGS)
+          numbers.push(
+            await engine.exsum(x, { round }),
+            await engine.exasum(x, { round }),
+            await engine.exdot(x, y, { round }),
+            await engine.exnrm2(x, { round }),
+          );
+        addTo(hash, await engine.exaxpy(0.1, x, y));
+        addTo(hash, await engine.exscal(1 / 3, x));
+        addTo(hash, await engine.exinvscal(0.7, y));
+      }
+    addTo(hash, Float64Array.from(numbers));
+    for (const [n, order] of [
+      [1, "row"],
+      [17, "column"],
+      [70, "row"],
+    ] as const) {
+      const A = cases.matrix(like, n, n, order);
+      const x = cases.cancelling(like, Math.max(n, 2), 20).subarray(0, n);
+      for (const trans of [false, true]) addTo(hash, await engine.exgemv(0.3, A, x, -1.5, x.slice(), { trans }));
+      addTo(hash, (await engine.exgemm(-0.7, A, A, 0.2, { ...A, data: A.data.slice() }, { transB: true })).data);
+      for (const uplo of ["lower", "upper"] as const)
+        for (const rounding of ["single", "paper", "corrected"] as const)
+          addTo(hash, await engine.extrsv(A, x, { uplo, rounding, refine: rounding === "single" ? 1 : 0, trans: rounding === "paper" }));
+      const factors = await engine.exlu(A);
+      addTo(hash, factors.lu.data);
+      addTo(hash, factors.pivots);
+      addTo(hash, await factors.solve(x, { refine: 1 }));
+      const batch = await engine.exluBatch(A.data, n, 1);
+      addTo(hash, batch.lu);
+      addTo(hash, batch.pivots);
+    }
+  }
+  const A = cases.sparse(500);
+  const b = cases.numbers(new Float64Array(0), 500, 20);
+  for (const uplo of ["lower", "upper"] as const)
+    for (const trans of [false, true]) addTo(hash, await (await engine.sptrsv(A, { uplo, trans })).solve(b));
+  return hash.digest("hex");
+}
+
+/** The engines of this thread that can run here: plain TypeScript, and the two builds of the kernels. */
+export function localEngines(): { name: string; engine: Tested }[] {
+  const wasm = typeof WebAssembly === "object" ? (["dekker", "fma"] as const) : [];
+  const kernels = [reference, ...wasm.flatMap((variant) => load(variant) ?? [])];
+  return kernels.map((each) => ({ name: each.name, engine: routines(() => each) as unknown as Tested }));
+}

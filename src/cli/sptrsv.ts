@@ -1,0 +1,85 @@
+import { ShapeError } from "../errors.ts";
+import { Superaccumulator } from "../exact/superaccumulator.ts";
+import { toCsc, toCsr } from "../sparse/formats.ts";
+import type { Schedule, SparseOptions } from "../sparse/types.ts";
+import type { Sparse } from "../types.ts";
+import type { Command } from "./command.ts";
+import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
+import { asVector, isSparse, load } from "./load.ts";
+import { Progress } from "./progress.ts";
+import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
+import { checkOutput } from "./save.ts";
+import { TRIANGLE_OPTIONS, triangleOf } from "./trsv.ts";
+
+const SCHEDULES: readonly Schedule[] = ["auto", "serial", "levr", "levc", "slfr", "slfc", "gsf"];
+
+export const sptrsv: Command = {
+  name: "sptrsv",
+  summary: "solve a sparse triangular system L x = b, the bits of trsv on the stored entries",
+  operands: "L b",
+  count: [2, 2],
+  options: {
+    ...TRIANGLE_OPTIONS,
+    plain: { type: "boolean", help: "ordinary arithmetic instead of exact sums" },
+    schedule: { type: "string", value: "S", help: `${SCHEDULES.join(", ")}; the bits are the same` },
+    ...OUTPUT_OPTIONS,
+    ...ENGINE_OPTIONS,
+  },
+  help: `
+Solves L x = b for a sparse triangle, a Matrix Market file in coordinate format. Entries outside the triangle are ignored, so
+that the file may be a whole matrix. A zero on the diagonal, or none, ends with exit code 1.`,
+  examples: [
+    ["halfulp sptrsv A.mtx b.mtx", "with the lower triangle of A"],
+    ["halfulp sptrsv A.mtx b.npy --upper --engine threads --schedule slfr -o x.npy", "with the upper one, by one of the schedules"],
+  ],
+  async run(args, io) {
+    const [L, b] = args.operands as [string, string];
+    await checkOutput(args.text("output"));
+    const options: SparseOptions = { ...triangleOf(args), exact: !args.flag("plain"), schedule: args.word("schedule", SCHEDULES) };
+    const A = await load(L, io);
+    if (!isSparse(A))
+      throw new ShapeError(`${L} is dense, expected a sparse matrix (Matrix Market, coordinate); halfulp trsv solves dense ones`);
+    const right = asVector(b, await load(b, io)) as Float64Array;
+    await using engine = await openEngine(args, A.values.length);
+    const progress = new Progress(io, "sptrsv").tick();
+    try {
+      const start = performance.now();
+      const plan = await engine.sptrsv(A, options);
+      const analysed = performance.now();
+      const x = await plan.solve(right);
+      const end = performance.now();
+      const facts = {
+        method: `${options.exact === true ? "exact" : "plain"}, schedule ${plan.schedule} (${plan.reason})`,
+        engine: engine.device,
+        unknowns: x.length,
+        entries: A.values.length,
+        levels: plan.levels,
+        residual: residual(A, right, x, options),
+        iterations: 0,
+        analysis: seconds(analysed - start),
+        seconds: seconds(end - analysed),
+      };
+      return await present("sptrsv", x, facts, args);
+    } finally {
+      progress.end();
+    }
+  },
+};
+
+// max |b - L x| over the stored entries of the triangle, exact and rounded once.
+function residual(A: Sparse, b: Float64Array, x: Float64Array, { uplo, trans, unit }: SparseOptions): number {
+  const { pointers, indices, values } = trans === true ? toCsc(A) : toCsr(A);
+  const belowInLines = (uplo === "lower") === (trans !== true); // whether a line holds the unknowns before its own
+  const sum = new Superaccumulator();
+  let most = 0;
+  for (let i = 0; i < b.length; i++) {
+    sum.clear().add(b[i] as number);
+    if (unit === true) sum.add(-(x[i] as number));
+    for (let p = pointers[i] as number; p < (pointers[i + 1] as number); p++) {
+      const j = indices[p] as number;
+      if (j === i ? unit !== true : belowInLines === j < i) sum.addProduct(-(values[p] as number), x[j] as number);
+    }
+    most = Math.max(most, Math.abs(sum.round()));
+  }
+  return most;
+}

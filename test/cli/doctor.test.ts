@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { EXPECTED, localEngines, selfTest } from "../../src/cli/selfTest.ts";
+import { engines } from "../../src/index.ts";
+import { halfulp, json } from "./cli.ts";
+
+describe("doctor", () => {
+  test("every engine returns the right bits", async () => {
+    const said = await json(["doctor"]);
+    const tests = said.tests as { engine: string; sha256: string }[];
+    expect(new Set(tests.map(({ sha256 }) => sha256))).toEqual(new Set([EXPECTED]));
+    expect(tests.map(({ engine }) => engine)).toEqual(expect.arrayContaining(["reference", "wasm-dekker", "threads, 1"]));
+    expect(said).toMatchObject({ equal: true, expected: EXPECTED, engines: await engines() });
+  });
+  test("the list alone is quick, and tells what is missing", async () => {
+    const { code, out } = await halfulp(["doctor", "--list"]);
+    expect(code).toBe(0);
+    for (const { kind, device, reason } of await engines())
+      expect(out).toContain(`  ${kind.padEnd(7)}  ${device ?? `missing: ${reason}`}\n`);
+    expect(out).not.toContain("Self-test");
+  });
+  test("the self-test notices one wrong bit of any routine", async () => {
+    const { engine } = localEngines().find(({ name }) => name === "wasm-dekker") as ReturnType<typeof localEngines>[number];
+    expect(await selfTest(engine)).toBe(EXPECTED);
+    for (const routine of ["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "extrsv"] as const) {
+      let calls = 0;
+      const method = engine[routine] as (...args: unknown[]) => unknown;
+      const wrong = async (...args: unknown[]): Promise<unknown> => {
+        const result = await method(...args);
+        if (++calls !== 5) return result;
+        if (typeof result === "number") return result + Number.MIN_VALUE === result ? result * (1 + 2 ** -52) : result + Number.MIN_VALUE;
+        const bytes = new Uint8Array((result as Float64Array).buffer);
+        if (bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1;
+        return result;
+      };
+      const hash = await selfTest({ ...engine, [routine]: wrong } as typeof engine);
+      expect(calls).toBeGreaterThan(5);
+      expect(hash, routine).not.toBe(EXPECTED);
+    }
+  });
+});

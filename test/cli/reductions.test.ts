@@ -1,0 +1,272 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CHUNK } from "../../src/cli/chunks.ts";
+import { engines, exasum, exdot, exnrm2, exsum, matrix, writeNpy } from "../../src/index.ts";
+import { Random } from "../../src/study.ts";
+import type { Real, Rounding } from "../../src/types.ts";
+import { fromHex, toHex } from "../hex.ts";
+import { folder, halfulp, json, pieces } from "./cli.ts";
+
+const { put, npy, at } = folder();
+const random = new Random(7);
+const kinds = (await engines()).filter(({ available }) => available).map(({ kind }) => kind);
+const numbers = (n: number, spread = 20): Float64Array =>
+  Float64Array.from({ length: n }, () => random.signed() * 2 ** (random.below(2 * spread + 1) - spread));
+const bytes = (x: Real): Uint8Array => new Uint8Array(x.buffer, x.byteOffset, x.byteLength);
+const one = async (...argv: string[]): Promise<number> => {
+  const { code, out, err } = await halfulp(argv);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return Number(out);
+};
+const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
+
+// What cancels within a chunk and between chunks, so that the first pass is not enough.
+function cancelling(n: number, spread: number): Float64Array {
+  const x = numbers(n, spread);
+  for (let i = 0; i < n >> 1; i++) x[n - 1 - i] = -(x[i] as number);
+  x[n >> 1] = 1e-9;
+  return x;
+}
+
+describe("the numbers are those of the library", () => {
+  test.each([0, 1, 2, 31, 33, CHUNK - 1, CHUNK, CHUNK + 1, 4 * CHUNK, 5 * CHUNK + 7])("%i numbers in a file", async (n) => {
+    const [x, y] = [numbers(n), numbers(n)];
+    const [a, b] = [npy("x.npy", x), put("y.f64", bytes(y))];
+    for (const round of ROUNDINGS) {
+      expect(await one("sum", a, "--round", round)).toBe(exsum(x, { round }));
+      expect(await one("asum", b, "--round", round)).toBe(exasum(y, { round }));
+      expect(await one("dot", a, b, "--round", round)).toBe(exdot(x, y, { round }));
+      expect(await one("nrm2", a, "--round", round)).toBe(exnrm2(x, { round }));
+    }
+  });
+
+  test("binary32, rounded to binary32 or to binary64", async () => {
+    const x = Float32Array.from(numbers(CHUNK + 5));
+    const files = [npy("x.npy", x), put("x.f32", bytes(x))];
+    for (const file of files) {
+      expect(await one("sum", file)).toBe(exsum(x));
+      expect(await one("nrm2", file, "--round", "up")).toBe(exnrm2(x, { round: "up" }));
+      expect(await one("dot", file, file)).toBe(exdot(x, x));
+      expect(await one("sum", file, "--to", "binary64")).toBe(exsum(Float64Array.from(x)));
+      expect((await json(["sum", file])).hex).toBe(toHex32(exsum(x)));
+    }
+    const y = numbers(100);
+    expect(await one("sum", npy("y.npy", y), "--to", "binary32", "--round", "down")).toBeLessThanOrEqual(exsum(y));
+  });
+
+  test("big-endian and in Fortran order", async () => {
+    const x = numbers(300);
+    const file = writeNpy(matrix(x, 20, 15));
+    const view = new DataView(file.buffer, 128);
+    for (let i = 0; i < 300; i++) view.setFloat64(8 * i, x[i] as number);
+    file[21] = ">".charCodeAt(0);
+    expect(await one("sum", put("big.npy", file))).toBe(exsum(x));
+    expect(await one("nrm2", npy("f.npy", matrix(x, 20, 15, { order: "column" })))).toBe(exnrm2(x));
+  });
+
+  test("sums that cancel take a second pass, and one that hangs by a thread a third", async () => {
+    const x = cancelling(2 * CHUNK + 1001, 60);
+    const ladder = await json(["sum", npy("x.npy", x)]);
+    expect(ladder).toMatchObject({ value: exsum(x), passes: 2, count: x.length });
+    const thread = new Float64Array(CHUNK + 100);
+    thread.set([2 ** 600, 1, 2 ** -53, 2 ** -600, -(2 ** 600)]);
+    const exact = await json(["sum", npy("t.npy", thread)]);
+    expect(exact).toMatchObject({ value: 1 + 2 ** -52, passes: 3 });
+    thread[3] = -(2 ** -600);
+    expect(await json(["sum", npy("t.npy", thread)])).toMatchObject({ value: 1, passes: 3 });
+    thread[3] = 0;
+    thread[CHUNK + 50] = 2 ** -600; // decided in another chunk
+    expect(await json(["sum", npy("t.npy", thread)])).toMatchObject({ value: 1 + 2 ** -52, passes: 3 });
+    for (const round of ROUNDINGS)
+      expect(await one("dot", npy("x.npy", x), npy("t.npy", x), "--round", round)).toBe(exdot(x, x, { round }));
+  });
+
+  test("a well-conditioned sum takes one pass", async () => {
+    for (const command of ["sum", "asum", "nrm2"])
+      expect(await json([command, npy("x.npy", numbers(3 * CHUNK))])).toMatchObject({ passes: 1 });
+  });
+
+  test.each([
+    [[Number.POSITIVE_INFINITY, 1], "Infinity", "7ff0000000000000"],
+    [[Number.NEGATIVE_INFINITY, 1], "-Infinity", "fff0000000000000"],
+    [[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY], "NaN", "7ff8000000000000"],
+    [[Number.NaN], "NaN", "7ff8000000000000"],
+    [[], "-0", "8000000000000000"],
+    [[-0, -0], "-0", "8000000000000000"],
+    [[-0, 0], "0", "0000000000000000"],
+    [[1e308, 1e308, -1e308], "1e+308", toHex(1e308)],
+    [[1e308, 1e308], "Infinity", "7ff0000000000000"],
+    [[5e-324, 5e-324], "1e-323", "0000000000000002"],
+  ])("of %j the sum is %s", async (values, text, digits) => {
+    // Alone, and at the end of more than a chunk of -0, which change nothing.
+    const padded = new Float64Array(CHUNK + 1000).fill(-0);
+    padded.set(values, padded.length - values.length);
+    for (const x of [Float64Array.from(values), padded]) {
+      const file = npy("x.npy", x);
+      expect((await halfulp(["sum", file])).out).toBe(`${text}\n`);
+      expect((await halfulp(["sum", file, "--hex"])).out).toBe(`${digits}\n`);
+      const stdin = [new Uint8Array(readFileSync(file))];
+      expect((await halfulp(["sum", "-"], stdin)).out).toBe(`${text}\n`);
+    }
+  });
+
+  test("what is printed reads back to the same bits", async () => {
+    for (let k = 0; k < 200; k++) {
+      const x = numbers(1, 1000);
+      const file = put("x.f64", bytes(x));
+      const said = (await halfulp(["sum", file])).out.trim();
+      expect(Object.is(Number(said), x[0])).toBe(true);
+      expect(fromHex((await halfulp(["sum", file, "--hex"])).out.trim())).toBe(x[0]);
+    }
+  });
+
+  test.each(kinds)("on the engine %s too", async (engine) => {
+    const [x, y] = [cancelling(CHUNK + 100, 100), numbers(CHUNK + 100)];
+    const [a, b] = [npy("x.npy", x), npy("y.npy", y)];
+    expect(await one("sum", a, "--engine", engine)).toBe(exsum(x));
+    expect(await one("asum", a, "--engine", engine)).toBe(exasum(x));
+    expect(await one("dot", a, b, "--engine", engine)).toBe(exdot(x, y));
+    expect(await one("nrm2", a, "--engine", engine)).toBe(exnrm2(x));
+  });
+});
+
+describe("standard input", () => {
+  const x = cancelling(CHUNK + 33, 100);
+  test.each([1, 7, 4096, 2 ** 24])("in pieces of %i bytes", async (size) => {
+    const few = size < 100 ? x.subarray(0, 1000) : x;
+    expect(Number((await halfulp(["sum", "-"], pieces(writeNpy(few), size))).out)).toBe(exsum(few));
+    expect(Number((await halfulp(["nrm2", "-", "--format", "raw"], pieces(bytes(few), size))).out)).toBe(exnrm2(few));
+    const text = few.subarray(0, 500).join("\n");
+    expect(Number((await halfulp(["asum", "-", "--format", "csv"], pieces(text, size))).out)).toBe(exasum(few.subarray(0, 500)));
+  });
+  test("beside a file, and not twice", async () => {
+    expect(Number((await halfulp(["dot", "-", npy("x.npy", x)], pieces(writeNpy(x), 5000))).out)).toBe(exdot(x, x));
+    expect(await halfulp(["dot", "-", "-"])).toMatchObject({ code: 2, err: "halfulp: dot: standard input twice, expected it once\n" });
+  });
+  test("that does not tell what it is", async () => {
+    expect(await halfulp(["sum", "-"], pieces("1\n2\n", 10))).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--format raw, raw32 or csv/),
+    });
+    expect(await halfulp(["sum", "-"])).toMatchObject({ code: 2 });
+  });
+});
+
+describe("CSV", () => {
+  const table = 'name,price,"how many"\r\n"a, b",1.5,2\r\n\r\n"c ""d""\nand more", -2e-3 ,3\r\ne,inf,4\r\n';
+  test("columns by name and by place", async () => {
+    const file = put("t.csv", table);
+    expect(await one("sum", file, "-c", "how many")).toBe(9);
+    expect(await one("sum", file, "--column", "3")).toBe(9);
+    expect(await one("sum", file, "-c", "price")).toBe(Number.POSITIVE_INFINITY);
+    expect(await one("dot", file, file, "-c", "3")).toBe(29);
+    expect(await one("dot", put("u.csv", "1,2\n3,4\n"), at("u.csv"), "-c", "1", "-c", "2")).toBe(14);
+  });
+  test("other separators", async () => {
+    expect(await one("sum", put("t.tsv", "a\tb\n1\t2\n3\t4\n"), "-c", "b")).toBe(6);
+    expect(await one("sum", put("s.csv", "1;2\n3;4"), "--delimiter", ";", "-c", "2")).toBe(6);
+  });
+  test("a byte order mark, no line end, nothing at all", async () => {
+    expect(await one("sum", put("b.csv", "\ufeff1\n2"))).toBe(3);
+    expect((await halfulp(["sum", put("e.csv", "")])).out).toBe("-0\n");
+    expect((await halfulp(["sum", put("e.csv", "only,names\n")])).out).toBe("-0\n");
+  });
+  test("every number is rounded correctly", async () => {
+    const digits = "0.1000000000000000055511151231257827021181583404541015625000000000000000001";
+    expect(await one("sum", put("d.csv", digits))).toBe(0.1);
+  });
+  test.each([
+    ["1\nx\n", /line 2 has "x" in column 1, expected a number/],
+    ["1\n2,\n", undefined],
+    ["a,b\n1,\n", /line 2 has "" in column 1/, "1", "x,1\n,2\n"],
+    ["1,2\n3\n", /line 2 has 1 columns, expected at least 2/, "2"],
+    ["a,b\n1,2\n", /no column is named "c", expected one of "a", "b"/, "c"],
+    ['1\n"2\n3\n', /line 2 has a quote that is not closed/],
+    ["1,000.5\n1.0.0\n", /"1.0.0"/],
+    ["1\n0x10\n", /"0x10"/],
+  ])("%j", async (text, message, column = "1", instead = text) => {
+    const said = await halfulp(["sum", put("t.csv", instead), "-c", column]);
+    if (message === undefined) expect(said.code).toBe(0);
+    else expect(said).toMatchObject({ code: 2, out: "", err: expect.stringMatching(message) });
+  });
+  test("a quote that is never closed does not keep the file", async () => {
+    const start = performance.now();
+    const said = await halfulp(["sum", put("q.csv", `1\n"${"1\n".repeat(2 ** 21)}`)]);
+    expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 2 has more than 1048576 characters/) });
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+describe("what does not fit", () => {
+  const x = npy("three.npy", Float64Array.of(1, 2, 3));
+  test.each([
+    ["another length", ["dot", x, npy("four.npy", new Float64Array(4))], /four.npy has 4 numbers, expected 3/],
+    ["another precision", ["dot", x, npy("single.npy", new Float32Array(3))], /single.npy has 32 bits a number, expected 64/],
+    [
+      "another shape",
+      ["dot", npy("a.npy", matrix(new Float64Array(6), 2, 3)), npy("b.npy", matrix(new Float64Array(6), 3, 2))],
+      /shape \(3, 2\), expected \(2, 3\)/,
+    ],
+    [
+      "another order",
+      ["dot", npy("a.npy", matrix(new Float64Array(6), 2, 3)), npy("c.npy", matrix(new Float64Array(6), 2, 3, { order: "column" }))],
+      /shape \(2, 3\) by columns/,
+    ],
+    ["no such file", ["sum", at("nothing.npy")], /nothing.npy: no such file or folder/],
+    ["a folder", ["sum", at("")], /this is a folder/],
+    ["a name without a format", ["sum", put("data", "1 2 3")], /"[^"]*data" does not tell a format, expected a name that ends in .npy/],
+    ["bytes left over", ["sum", put("odd.f64", new Uint8Array(15))], /odd.f64: 15 bytes, expected a multiple of 8/],
+    ["a rounding that is none", ["sum", x, "--round", "sideways"], /--round is "sideways", expected nearest, up, down or zero/],
+    ["a precision that is none", ["sum", x, "--to", "binary16"], /--to is "binary16"/],
+    ["too many columns", ["sum", x, "-c", "1", "-c", "2"], /--column is given 2 times/],
+    ["one file too few", ["dot", x], /dot: 1 operands, expected 2: halfulp dot x y/],
+    ["one file too many", ["sum", x, x], /sum: 2 operands, expected 1/],
+    ["an engine that is none", ["sum", x, "--engine", "steam"], /--engine is "steam"/],
+    ["threads of another engine", ["sum", x, "--engine", "wasm", "--threads", "2"], /--threads is for --engine threads/],
+    ["half a thread", ["sum", x, "--threads", "0.5"], /--threads is "0.5", expected a whole number of at least 1/],
+    [
+      "a stream that ends early",
+      ["sum", "-"],
+      /standard input: it ends after 20 bytes of numbers, expected 24/,
+      writeNpy(Float64Array.of(1, 2, 3)).subarray(0, -4),
+    ],
+    ["a stream that goes on", ["sum", "-"], /more bytes after the last number/, Uint8Array.of(...writeNpy(Float64Array.of(1)), 0)],
+    [
+      "a header that ends early",
+      ["sum", "-"],
+      /standard input: the file ends after 50 bytes/,
+      writeNpy(Float64Array.of(1)).subarray(0, 50),
+    ],
+    ["a stream of too few", ["dot", "-", x, "--format", "npy"], /three.npy has 3 numbers, expected 2/, writeNpy(new Float64Array(2))],
+    ["half a number", ["sum", "-", "--format", "raw"], /ends after 12 bytes of numbers, expected a multiple of 8/, new Uint8Array(12)],
+  ] as [string, string[], RegExp, Uint8Array?][])("%s", async (_, argv, message, stdin) => {
+    const said = await halfulp(argv, stdin === undefined ? [] : [stdin]);
+    expect(said).toMatchObject({ code: 2, out: "" });
+    expect(said.err).toMatch(message);
+    expect(said.err).toMatch(/^halfulp: [^\n]+\n$/);
+  });
+  test("streams that differ at the end", async () => {
+    const csv = put("n.csv", "1\n2\n3\n");
+    expect(await halfulp(["dot", csv, put("m.csv", "1\n2\n")])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/m.csv has fewer numbers than/),
+    });
+    expect(await halfulp(["dot", csv, put("m.csv", "1\n2\n3\n4\n")])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/has more numbers/),
+    });
+    const many = put("many.csv", "1\n".repeat(CHUNK));
+    expect(await halfulp(["dot", many, put("more.csv", "1\n".repeat(CHUNK + 1))])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/more/),
+    });
+    expect(await halfulp(["dot", put("more.csv", "1\n".repeat(CHUNK + 1)), many])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/fewer/),
+    });
+  });
+});
+
+function toHex32(x: number): string {
+  return new Uint32Array(Float32Array.of(x).buffer)[0]?.toString(16).padStart(8, "0") as string;
+}

@@ -1,0 +1,272 @@
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  engines,
+  exlu,
+  extrsv,
+  factorizationError,
+  laplacian,
+  type Matrix,
+  matrix,
+  type Real,
+  readMatrixMarket,
+  readNpy,
+  residualNorm,
+  sptrsv,
+} from "../../src/index.ts";
+import { Random } from "../../src/study.ts";
+import { storedBits } from "../hex.ts";
+import { folder, halfulp, json, pieces } from "./cli.ts";
+
+const { npy, mtx, put, at, path } = folder();
+const random = new Random(3);
+const numbers = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
+
+const n = 40;
+const A = matrix(numbers(n * n), n, n);
+for (let i = 0; i < n; i++) A.data[i * n + i] = 4 + random.signed();
+const b = numbers(n);
+const files = { A: npy("A.npy", A), b: npy("b.npy", b), mtxA: mtx("A.mtx", A), mtxb: mtx("b.mtx", matrix(b, n, 1)) };
+const saved = (name: string): Real | Matrix<Real> => readNpy(new Uint8Array(readFileSync(at(name))));
+const leftovers = (): string[] => readdirSync(path).filter((name) => name.endsWith(".tmp"));
+
+describe("trsv", () => {
+  test.each([
+    [[], {}],
+    [["--upper"], { uplo: "upper" }],
+    [["--upper", "--trans"], { uplo: "upper", trans: true }],
+    [["--unit"], { unit: true }],
+    [["--rounding", "paper", "--refine", "2"], { rounding: "paper", refine: 2 }],
+    [["--refine-blocks", "1", "--block-size", "8"], { refineBlocks: 1, blockSize: 8 }],
+    [["--engine", "threads", "--threads", "2"], {}],
+  ] as const)("with %j", async (flags, options) => {
+    const x = extrsv(A, b, options as object);
+    const said = await json(["trsv", files.A, files.b, ...flags, "-o", at("x.npy")]);
+    expect(storedBits(saved("x.npy") as Real)).toEqual(storedBits(x));
+    expect(said).toMatchObject({
+      command: "trsv",
+      unknowns: n,
+      output: at("x.npy"),
+      iterations: (options as { refine?: number }).refine ?? 0,
+    });
+    expect(said).not.toHaveProperty("x");
+    expect(await json(["trsv", files.mtxA, files.mtxb, ...flags])).toMatchObject({ x: [...x], sha256: said.sha256 });
+  });
+  test("the residual is exact", async () => {
+    for (const trans of [false, true]) {
+      const T = matrix(new Float64Array(n * n), n, n);
+      for (let i = 0; i < n; i++) for (let j = i; j < n; j++) T.data[i * n + j] = i === j ? 1 : (A.data[i * n + j] as number);
+      const flags = ["--upper", "--unit", ...(trans ? ["--trans"] : [])];
+      const { residual, x } = await json(["trsv", files.A, files.b, ...flags]);
+      const of = trans ? { ...T, order: "column" as const } : T;
+      expect(residual).toBe(residualNorm(of, Float64Array.from(x as number[]), b));
+    }
+  });
+  test("binary32", async () => {
+    const [T, c] = [matrix(Float32Array.from(A.data), n, n), Float32Array.from(b)];
+    await json(["trsv", npy("T.npy", T as unknown as Matrix), npy("c.npy", c), "-o", at("y.npy")]);
+    expect(storedBits(saved("y.npy") as Real)).toEqual(storedBits(extrsv(T, c)));
+    expect(await halfulp(["trsv", at("T.npy"), files.b])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/b is binary64, expected binary32/),
+    });
+  });
+  test("a sparse file with zeros filled in, and a right-hand side from standard input", async () => {
+    const S = laplacian(4, 4);
+    const ones = new Float64Array(16).fill(1);
+    const said = await halfulp(["trsv", mtx("S.mtx", S), "-", "--json"], pieces([...mtxText(ones)].join(""), 5));
+    expect(JSON.parse(said.out)).toMatchObject({ x: [...sptrsv(S).solve(ones)] });
+  });
+  test("a zero on the diagonal: exit code 1", async () => {
+    const Z = matrix(A.data.slice(), n, n);
+    Z.data[5 * n + 5] = 0;
+    const said = await halfulp(["trsv", npy("Z.npy", Z), files.b, "-o", at("none.npy")]);
+    expect(said).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^halfulp: extrsv: entry \(5, 5\) of T is 0[^\n]*\n$/) });
+    expect(existsSync(at("none.npy"))).toBe(false);
+    const [first] = (await halfulp(["trsv", at("Z.npy"), files.b, "--json"])).out.split("\n");
+    expect(JSON.parse(first as string)).toMatchObject({ error: { name: "SingularError" } });
+  });
+  test("a short solution is printed, of a long one the beginning", async () => {
+    const said = await halfulp(["trsv", put("T.csv", "2,0\n1,4\n"), put("b.csv", "1\n1\n")]);
+    expect(said.out).toMatch(/^x +0.5 0.125$/m);
+    expect((await halfulp(["trsv", files.A, files.b])).out).toMatch(/^x .* \.\.\. \(40 in all; -o FILE writes them\)$/m);
+  });
+});
+
+function* mtxText(x: Float64Array): Generator<string> {
+  yield `%%MatrixMarket matrix array real general\n${x.length} 1\n`;
+  for (const value of x) yield `${value}\n`;
+}
+
+describe("lu", () => {
+  const factors = exlu(A);
+  test("factors and pivots", async () => {
+    const said = await json(["lu", files.A, "-o", at("lu.npy"), "--pivots", at("p.npy"), "--error"]);
+    expect(storedBits((saved("lu.npy") as Matrix).data)).toEqual(storedBits(factors.lu.data));
+    expect([...(saved("p.npy") as Real)]).toEqual([...factors.pivots]);
+    expect(said).toMatchObject({ rows: n, cols: n, error: factorizationError(A, factors) });
+    for (const { kind, available } of await engines())
+      if (available) expect((await json(["lu", files.mtxA, "--engine", kind])).sha256).toBe(said.sha256);
+  });
+  test("as Matrix Market", async () => {
+    await json(["lu", files.A, "-o", at("lu.mtx")]);
+    const back = (await readMatrixMarket(readFileSync(at("lu.mtx"), "utf8"))) as Matrix;
+    for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) expect(back.data[i + j * n]).toBe(factors.lu.data[i * n + j]);
+  });
+  test.each([
+    ["singular", "1,2\n2,4\n", /pivot/],
+    ["not finite", "1,nan\n2,4\n", /finite/],
+  ])("%s: exit code 1", async (_, text, message) => {
+    expect(await halfulp(["lu", put("bad.csv", text)])).toMatchObject({ code: 1, out: "", err: expect.stringMatching(message) });
+  });
+});
+
+describe("sptrsv", () => {
+  const S = laplacian(9, 9);
+  const c = numbers(81);
+  const [file, right] = [mtx("grid.mtx", S), npy("grid.npy", c)];
+  test.each([
+    [[], {}],
+    [["--upper"], { uplo: "upper" }],
+    [["--upper", "--trans"], { uplo: "upper", trans: true }],
+    [["--unit"], { unit: true }],
+    [["--plain"], { exact: false }],
+    [["--schedule", "slfr", "--engine", "threads"], { schedule: "slfr" }],
+  ] as const)("with %j", async (flags, options) => {
+    const x = sptrsv(S, options as object).solve(c);
+    const said = await json(["sptrsv", file, right, ...flags]);
+    expect(said).toMatchObject({ x: [...x], entries: S.values.length });
+    // The residual by the dense routine.
+    if (!flags.includes("--plain" as never) && !flags.includes("--schedule" as never))
+      expect(said.residual).toBe((await json(["trsv", file, right, ...flags])).residual);
+  });
+  test("what is dense, or has a gap on the diagonal", async () => {
+    expect(await halfulp(["sptrsv", files.A, files.b])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/is dense, expected a sparse/),
+    });
+    const gap = put("gap.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 1 1\n");
+    expect(await halfulp(["sptrsv", gap, put("two.csv", "1\n1\n")])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^halfulp: sptrsv: /),
+    });
+  });
+});
+
+describe("solve", () => {
+  test("methods and engines", async () => {
+    for (const flags of [[], ["--method", "mixed"], ["--method", "exact"], ["--method", "double", "--engine", "threads"]]) {
+      const said = await json(["solve", files.A, files.mtxb, ...flags, "-o", at("x.npy")]);
+      expect(said).toMatchObject({ converged: true, fellBack: false, unknowns: n });
+      expect(said.residual).toBeLessThanOrEqual(1);
+      expect(residualNorm(A, saved("x.npy") as Float64Array, b)).toBeLessThan(1e-13);
+    }
+  });
+  test("several right-hand sides, in either order", async () => {
+    const B = matrix(numbers(2 * n), n, 2);
+    const columns = matrix(
+      Float64Array.from({ length: 2 * n }, (_, k) => B.data[(k % n) * 2 + Math.floor(k / n)] as number),
+      n,
+      2,
+      { order: "column" },
+    );
+    const [rows, cols] = [
+      await json(["solve", files.A, npy("B.npy", B)]),
+      await json(["solve", files.A, npy("C.npy", columns), "-o", at("X.npy")]),
+    ];
+    expect(rows.sha256).toBe(cols.sha256);
+    expect(saved("X.npy")).toMatchObject({ rows: n, cols: 2, order: "column" });
+    expect((rows.x as number[][]).length).toBe(n);
+  });
+  test("what cannot be solved: exit code 1", async () => {
+    const right = put("two.csv", "1\n1\n");
+    expect(await halfulp(["solve", put("s.csv", "1,2\n2,4\n"), right])).toMatchObject({ code: 1, out: "" });
+    const hard = put("hard.csv", "1,1\n1,1.0000000000000002\n");
+    const said = await json(["solve", hard, right, "--method", "mixed", "--no-fallback", "--max-iterations", "3"]).catch(() => undefined);
+    const { code } = await halfulp(["solve", hard, right, "--method", "mixed", "--no-fallback", "--max-iterations", "3"]);
+    expect(code).toBe(said?.converged === true ? 0 : 1);
+  });
+  test("binary32 is widened", async () => {
+    const A32 = matrix(Float32Array.from(A.data), n, n);
+    expect(await json(["solve", npy("A32.npy", A32 as unknown as Matrix), files.b])).toMatchObject({ converged: true });
+  });
+});
+
+describe("files in and out", () => {
+  test.each([
+    ["another length", ["trsv", files.A, npy("short.npy", new Float64Array(3))], /b has length 3, expected 40/],
+    ["a vector for a matrix", ["lu", files.b], /is a vector of 40 numbers, expected a matrix/],
+    ["a matrix for a vector", ["trsv", files.A, files.A], /is a matrix, 40 by 40, expected a vector/],
+    [
+      "a matrix that would not fit",
+      ["lu", put("large.mtx", "%%MatrixMarket matrix coordinate real general\n1000000 1000000 1\n1 1 1\n")],
+      /large.mtx is a sparse matrix, 1000000 by 1000000, expected at most 536870912 entries/,
+    ],
+    [
+      "rows without end",
+      ["lu", put("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n")],
+      /huge.mtx: line 2 has 2000000000 rows for 1 entries, expected at most 16777216/,
+    ],
+    ["no such file", ["lu", at("none.npy")], /none.npy: no such file/],
+    [
+      "a broken file",
+      ["lu", put("broken.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\nx\n")],
+      /broken.mtx: line 5 has value "x"/,
+    ],
+    ["a ragged file", ["lu", put("ragged.csv", "1,2\n3\n")], /ragged.csv: line 2 has 1 columns, expected 2/],
+    ["a table of words", ["lu", put("words.csv", "a,b\n1,x\n")], /words.csv: line 2 has "x" in column 2/],
+    [
+      "an output of no format",
+      ["trsv", files.A, files.b, "-o", at("x.txt")],
+      /does not tell a format, expected a name that ends in .npy, .mtx/,
+    ],
+    ["an output in no folder", ["trsv", files.A, files.b, "-o", at("no/x.npy")], /no such file or folder/],
+    ["an output that is a folder", ["trsv", files.A, files.b, "-o", path], /does not tell a format|this is a folder/],
+  ])("%s", async (_, argv, message) => {
+    const said = await halfulp(argv as string[]);
+    expect(said).toMatchObject({ code: 2, out: "" });
+    expect(said.err).toMatch(message);
+    expect(said.err).toMatch(/^halfulp: [^\n]+\n$/);
+  });
+  test.each([
+    [["lu", "-"], "y\n", /standard input: line 1 has "y", expected "%%MatrixMarket/],
+    [["sum", "-", "--format", "csv"], "1\nx\n", /standard input: line 2 has "x"/],
+    [["sum", "-"], "y\n", /standard input does not tell its format/],
+    [["lu", "-"], "\x93NUMPY\x01\x00\x02\x00{}", /standard input: the header has no key 'descr'/],
+  ])("%j of a stream without end that is no such thing: it is closed", async (argv, text, message) => {
+    let closed = false;
+    function* endless(): Generator<Uint8Array> {
+      try {
+        for (;;) yield Uint8Array.from(Buffer.from(text, "latin1"));
+      } finally {
+        closed = true;
+      }
+    }
+    expect(await halfulp(argv, endless())).toMatchObject({ code: 2, err: expect.stringMatching(message) });
+    expect(closed).toBe(true);
+  });
+  test("a matrix from a stream, in pieces", async () => {
+    const said = await halfulp(["lu", "-", "--json"], pieces(new Uint8Array(readFileSync(files.A)), 1000));
+    expect(JSON.parse(said.out).sha256).toBe((await json(["lu", files.A])).sha256);
+    const header = "{'descr': '<f8', 'fortran_order': False, 'shape': (40000, 40000), }\n";
+    const announced = Buffer.from(`\x93NUMPY\x01\x00${String.fromCharCode(header.length)}\x00${header}${"12345678".repeat(9)}`, "latin1");
+    const less = await halfulp(["lu", "-"], [Uint8Array.from(announced)]);
+    expect(less).toMatchObject({ code: 2, err: expect.stringMatching(/ends after 72 bytes of numbers, expected 12800000000/) });
+  });
+  test("nothing is left beside an output, and what was there is replaced", async () => {
+    put("x.npy", "old");
+    await json(["trsv", files.A, files.b, "-o", at("x.npy")]);
+    expect((saved("x.npy") as Real).length).toBe(n);
+    expect(leftovers()).toEqual([]);
+  });
+  test("a link is followed, a device is written as it is", async () => {
+    put("target.npy", "old");
+    symlinkSync(at("target.npy"), at("link.npy"));
+    await json(["trsv", files.A, files.b, "-o", at("link.npy")]);
+    expect((saved("target.npy") as Real).length).toBe(n);
+    symlinkSync("/dev/null", at("null.npy"));
+    await json(["trsv", files.A, files.b, "-o", at("null.npy")]);
+    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+    expect(statSync(at("null.npy")).isCharacterDevice()).toBe(true);
+  });
+});
