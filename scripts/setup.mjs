@@ -8,9 +8,15 @@ const NEEDS = [
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
   { "pocl-opencl-icd": "libpocl.so.2" }, // OpenCL on a CPU
 ];
+// And for each the program it brings.
+const PROGRAMS = [{ chromium: "chromium" }];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
-const unmet = NEEDS.filter((packages) => !Object.values(packages).some((library) => libraries.includes(library)));
+const lacks = (program) => spawnSync(program, ["--version"]).status !== 0;
+const unmet = [
+  ...NEEDS.filter((packages) => !Object.values(packages).some((library) => libraries.includes(library))),
+  ...PROGRAMS.filter((packages) => Object.values(packages).every(lacks)),
+];
 const canInstall = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
 
 if (unmet.length === 0) {

@@ -1,0 +1,92 @@
+// The mixed-precision solver: effective Gflop/s and steps of refinement against n, and ill-conditioned systems.
+import type { Engine } from "../../engines/engine.ts";
+import { EngineError } from "../../errors.ts";
+import { exgemv, solve } from "../../index.ts";
+import { matrix } from "../../matrix.ts";
+import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
+import type { Solution, SolveMethod } from "../../solve/types.ts";
+import { race } from "./clock.ts";
+import { uniform } from "./data.ts";
+
+/** One engine, method and order; times in nanoseconds. */
+export interface SolveRow {
+  readonly engine: string;
+  /** Who did what, where CPU and GPU share the work. */
+  readonly sharing?: { readonly panel: string; readonly lookAhead?: number; readonly forward: string; readonly backward: string };
+  readonly method: string;
+  readonly n: number;
+  readonly time?: number;
+  readonly min?: number;
+  /** Of the fastest solve or of the median, as the run has it. */
+  readonly gflops?: number;
+  readonly iterations?: number;
+  readonly converged?: boolean;
+  readonly residual?: number | null;
+  /** Why it could not be measured. */
+  readonly missing?: string;
+}
+
+export interface SolveEngines {
+  readonly device?: string;
+  readonly rows?: readonly SolveRow[];
+  readonly missing?: string;
+}
+
+/** Refinement with binary32 factors alone, and what answered where it did not converge. */
+export interface IllPoint {
+  readonly condition: number;
+  readonly seed: number;
+  readonly mixed: Worth;
+  readonly answer: Worth & { readonly method: string };
+}
+type Worth = Pick<Solution, "converged" | "iterations"> & { readonly residual: number | null };
+
+export interface SolveTables {
+  readonly cpu?: SolveEngines;
+  readonly gpu?: SolveEngines;
+  readonly ill?: { readonly n: number; readonly points: readonly IllPoint[] };
+}
+
+/** What everybody is credited with, however he does it: LINPACK's count. */
+export function operationsOf(n: number): number {
+  return (2 / 3) * n ** 3 + 2 * n ** 2;
+}
+
+/** Solves of a random system, A on the engine. */
+export async function measureSolve(engine: Engine, name: string, method: SolveMethod, n: number, rounds: number): Promise<SolveRow> {
+  const b = uniform(n, 2);
+  const what = { engine: name, method, n };
+  try {
+    const A = await engine.upload(matrix(uniform(n * n, 1), n, n));
+    try {
+      let solution: Solution | undefined;
+      const run = async (): Promise<void> => {
+        solution = await engine.solve(A, b, { method, fallback: false });
+      };
+      const [timing] = await race([{ name, run }], rounds);
+      const { median: time, min } = timing as { median: number; min: number };
+      const { iterations, converged, residual } = solution as unknown as Solution;
+      return { ...what, time, min, gflops: operationsOf(n) / min, iterations, converged, residual };
+    } finally {
+      A.free();
+    }
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { ...what, missing: error.message };
+  }
+}
+
+/** The right-hand side is A times random numbers, rounded. */
+export function measureIll(n: number, condition: number, seed: number): IllPoint {
+  const A = illConditionedMatrix(n, condition, seed);
+  const b = exgemv(1, A, uniform(n, seed), 0, new Float64Array(n));
+  const best = solve(A, b, { method: "mixed" });
+  return {
+    condition,
+    seed,
+    mixed: worth(solve(A, b, { method: "mixed", fallback: false })),
+    answer: { method: best.method, ...worth(best) },
+  };
+}
+
+const worth = ({ converged, iterations, residual }: Solution): Worth => ({ converged, iterations, residual });
