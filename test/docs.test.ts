@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines } from "../src/index.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const pages = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
+const documents = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+const pages = ["README.md", ...documents.map((name) => `docs/${name}`)];
 const examples = pages.flatMap((page) => {
   const text = readFileSync(join(root, page), "utf8");
   return [...text.matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, code, output], i) => ({ page, number: i + 1, code, output }));

@@ -1,0 +1,93 @@
+// docs/api.md, the API reference: every name that the package exports, with its signature and its doc comment, from the
+// declarations that the compiler makes of the sources.
+// With --check nothing is written: the status is 1 if the file is not what it would be. It is 1 too if a name has no comment.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const FILE = join(root, "docs/api.md");
+const ENTRIES = { halfulp: "index", "halfulp/opencl": "opencl", "halfulp/study": "study" };
+const HEAD = `# API reference
+
+Generated from the sources by \`npm run docs\`. What each routine returns, to the bit: [spec.md](spec.md).
+`;
+
+const program = declarations();
+const checker = program.getTypeChecker();
+const uncommented = [];
+const seen = new Map(); // a name that two modules export is described once
+const text = [HEAD, ...Object.entries(ENTRIES).map(([name, file]) => entry(name, join(root, "dist", `${file}.d.ts`)))].join("\n");
+
+for (const name of uncommented) console.error(`docs/api.md: ${name} has no comment`);
+if (uncommented.length > 0) process.exitCode = 1;
+if (!process.argv.includes("--check")) writeFileSync(FILE, text);
+else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== text) {
+  console.error("docs/api.md is not what the sources say: npm run docs");
+  process.exitCode = 1;
+}
+
+// What a build would write to dist/, without writing it.
+function declarations() {
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const emitted = new Map();
+  ts.createProgram(fileNames, options).emit(undefined, (name, contents) => emitted.set(name, contents), undefined, true);
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists } = host;
+  host.readFile = (name) => emitted.get(name) ?? readFile(name);
+  host.fileExists = (name) => emitted.has(name) || fileExists(name);
+  const getSourceFile = host.getSourceFile;
+  host.getSourceFile = (name, target, ...rest) =>
+    emitted.has(name) ? ts.createSourceFile(name, emitted.get(name), target, true) : getSourceFile(name, target, ...rest);
+  return ts.createProgram([...emitted.keys()], { ...options, noEmit: true }, host);
+}
+
+// Routines first, then other values, then the types they speak of, each in the order of the source.
+function entry(module, file) {
+  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file))).map((exported) => ({
+    name: exported.name,
+    symbol: exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported,
+  }));
+  const isValue = ({ symbol }) => (symbol.flags & ts.SymbolFlags.Value) !== 0;
+  const first = ["vectorRoutines.d.ts", "matrixRoutines.d.ts", basename(file)];
+  const place = ({ symbol }) => (first.indexOf(basename(symbol.declarations[0].getSourceFile().fileName)) + 4) % 4;
+  const values = symbols.filter(isValue).sort((a, b) => place(a) - place(b));
+  const types = symbols.filter((one) => !isValue(one));
+  return [`## ${module}\n`, ...[...values, ...types].map((one) => described(module, one))].join("\n");
+}
+
+function described(module, { name, symbol }) {
+  const first = seen.get(symbol);
+  if (first !== undefined) return `### \`${name}\`\n\nThat of \`${first}\`.\n`;
+  seen.set(symbol, module);
+  // Lines are joined where a paragraph was broken to fit the source, and nowhere else.
+  const comment = ts
+    .displayPartsToString(symbol.getDocumentationComment(checker))
+    .replace(/([^\n])\n(?![\n-])/g, "$1 ")
+    .trim();
+  if (comment === "") uncommented.push(`${name} of ${module}`);
+  return `### \`${name}\`\n\n\`\`\`ts\n${signatures(name, symbol).join("\n")}\n\`\`\`\n${comment === "" ? "" : `\n${comment}\n`}`;
+}
+
+function signatures(name, symbol) {
+  const declaration = symbol.valueDeclaration ?? symbol.declarations[0];
+  if (ts.isClassDeclaration(declaration)) return [withoutPrivate(declaration)];
+  if (ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration)) return [bare(declaration.getText())];
+  const type = checker.getTypeOfSymbolAtLocation(symbol, declaration);
+  const flags = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
+  const calls = type.getCallSignatures();
+  if (calls.length === 0) return [`${name}: ${checker.typeToString(type, declaration, flags)}`];
+  return calls.map((call) => `${name}${checker.signatureToString(call, declaration, flags)}`.replaceAll("Array<ArrayBufferLike>", "Array"));
+}
+
+function withoutPrivate(declaration) {
+  const members = declaration.members.filter((member) => !(ts.getCombinedModifierFlags(member) & ts.ModifierFlags.Private));
+  const head = declaration.getText().slice(0, declaration.members.pos - declaration.getStart());
+  return bare(`${head}${members.map((member) => member.getFullText()).join("")}\n}`);
+}
+
+function bare(declaration) {
+  return declaration.replace(/^export (declare )?/, "").replace(/^ {4,}/gm, (indent) => " ".repeat(indent.length / 2));
+}

@@ -1,0 +1,12 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "./installed.ts";
+
+test.each([
+  ["the API reference is what the sources say, and every name in it has a comment", "apiDocs.mjs"],
+  ["the tables of docs/slower.md are what the results say", "slowerDocs.mjs"],
+])("%s", (_, script) => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, "scripts", script), "--check"], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+});
