@@ -3,7 +3,7 @@ import { embedded } from "../engines/embedded.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../exact/superaccumulator.ts";
 import { largest } from "./powers.ts";
-import { rowOf, type System } from "./system.ts";
+import { forRows, type System } from "./system.ts";
 
 // The scaled residual of SPEC.md. Which rows have the largest residual and the largest sum of magnitudes is seen from rounded
 // numbers; only those rows, mostly one of each, are summed up exactly.
@@ -40,12 +40,11 @@ export function* exactResidual(system: System, b: Float64Array, x: Float64Array,
   const most = largest(r);
   const sum = new Superaccumulator();
   let residual: Size = { n: 0n, e: 0 };
-  for (let i = 0; i < system.n; i++) {
-    if (Math.abs(r[i] as number) !== most) continue;
-    const row = yield* rowOf(system.routine, system.A, i);
+  const isLargest = (i: number): boolean => Math.abs(r[i] as number) === most;
+  yield* forRows(system.routine, system.A, isLargest, (row, i) => {
     embedded().accumulate("dot", row, x, sum.clear(), true);
     residual = larger(residual, sizeOfSum(sum.negate().add(b[i] as number)));
-  }
+  });
   if (residual.n === 0n) return 0;
   const norm = yield* exactNorm(system);
   const { n, e } = plus(times(norm, sizeOf(largest(x))), sizeOf(largest(b)));
@@ -63,12 +62,11 @@ export function* exactNorm(system: System): Routine<Size> {
   const least = largest(sums) * (1 - n * 2 ** -51);
   const sum = new Superaccumulator();
   let norm: Size = { n: 0n, e: 0 };
-  for (let i = 0; i < n; i++) {
-    if ((sums[i] as number) < least) continue;
-    const row = yield* rowOf(routine, A, i);
+  const mayBeLargest = (i: number): boolean => (sums[i] as number) >= least;
+  yield* forRows(routine, A, mayBeLargest, (row) => {
     embedded().accumulate("asum", row, row, sum.clear(), true);
     norm = larger(norm, sizeOfSum(sum));
-  }
+  });
   system.exactNorm = norm;
   return norm;
 }

@@ -94,8 +94,35 @@ function* checkFinite(routine: string, A: Entries, most: Float64Array): Routine<
   throw new ValueError(`${routine}: entry (${i}, ${j}) of A is ${row[j]}, expected a finite number`, i, j);
 }
 
-/** Row i of a matrix, wherever it is; not to be written. */
-export function* rowOf(routine: string, A: Entries, i: number): Routine<Float64Array> {
+// What is brought here at a time from a matrix that is elsewhere.
+const PIECE = 2 ** 20;
+
+/** Visit some rows of a matrix, wherever it is; they are not to be written. Those that follow each other come here together. */
+export function* forRows(
+  routine: string,
+  A: Entries,
+  isWanted: (i: number) => boolean,
+  visit: (row: Float64Array, i: number) => void,
+): Routine<void> {
+  const { data, offset, rows, cols, rowStep, colStep } = A;
+  const together = remoteMemory(data) && colStep === 1 ? Math.max(1, Math.floor(PIECE / rowStep)) : 1;
+  for (let i = 0; i < rows; i++) {
+    if (!isWanted(i)) continue;
+    let end = i + 1;
+    while (end < Math.min(i + together, rows) && isWanted(end)) end++;
+    if (end === i + 1) {
+      visit(yield* rowOf(routine, A, i), i);
+      continue;
+    }
+    const length = (end - 1 - i) * rowStep + cols;
+    const piece = (yield (kernels) => kernels.keeping?.fetch(routine, data, offset + i * rowStep, length)) as Float64Array;
+    for (let k = i; k < end; k++) visit(piece.subarray((k - i) * rowStep, (k - i) * rowStep + cols), k);
+    i = end - 1;
+  }
+}
+
+// Row i of a matrix.
+function* rowOf(routine: string, A: Entries, i: number): Routine<Float64Array> {
   const { data, offset, cols, rowStep, colStep } = A;
   const start = offset + i * rowStep;
   if (!remoteMemory(data)) {

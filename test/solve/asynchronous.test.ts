@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, illConditionedMatrix, type Matrix, matrix, open, ShapeError, SingularError, ValueError } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { KINDS } from "../engines.ts";
-import { checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
+import { checkNearly, checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
 
@@ -62,6 +62,27 @@ describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
       right.free();
       rights.free();
     }
+  });
+
+  test("rows of equal sums, of which any may be the norm, and residuals that are all 0", async () => {
+    const random = new Random(SEED + 2);
+    for (const n of [40, 300])
+      for (const order of ["row", "column"] as const) {
+        const first = randoms(random, n);
+        const circulant: Matrix = { ...matrix(new Float64Array(n * n), n, n), order };
+        for (let i = 0; i < n * n; i++) circulant.data[i] = first[((i % n) + Math.floor(i / n)) % n] as number;
+        const identity: Matrix = { ...matrix(new Float64Array(n * n), n, n), order };
+        for (let i = 0; i < n; i++) identity.data[i * (n + 1)] = 1;
+        const b = randoms(random, n);
+        for (const A of [circulant, identity]) {
+          const there = await engine.upload(A);
+          const solution = await engine.solve(there, b, { method: "double", fallback: false });
+          if (A === identity) expect([solution.residual, solution.x]).toEqual([0, b]);
+          if (n === 40) checkSolution(solution, A, b, kind);
+          else checkNearly(solution, A, b, kind);
+          there.free();
+        }
+      }
   });
 
   test("a resident is lent until the call resolves", async () => {
