@@ -2,7 +2,6 @@
 // with --quick, it is a smoke test.
 //   node bench/gpu.mjs [--only floor,reductions,gemv] [--device NAME] [--out FILE] [--rounds 9] [--quick]
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { openDevice } from "../dist/engines/opencl/device.js";
 import { openCuda } from "./cuda.mjs";
 import { measureCalls } from "./gpuCalls.mjs";
@@ -17,7 +16,6 @@ import { chosenDevice, chosenOf, originOf, printLimits, save } from "./gpuSessio
 import { measureSolve } from "./gpuSolve.mjs";
 import { measureSparse } from "./gpuSparse.mjs";
 import { measureTrsv } from "./gpuTrsv.mjs";
-import { ROOT } from "./provenance.mjs";
 
 // Each yields its cases; the floor is one object, and comes first, so that the others can be compared with it.
 const CASES = {
@@ -78,10 +76,9 @@ function whereFrom() {
   const note = parts.map(([name, part]) => `${name} ${part.version}`).join(", ");
   const peer = parts.length === 0 ? { missing: true } : { config: `driver ${cuda.runtime.driver}`, note };
   const slug = device.name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  const { gitHead } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const { name, type, vendor, units, memory, local } = device;
   const plain = originOf(`gpu-${slug}`, ["koffi"], peer, "cuda");
-  return { ...plain, commit: gitHead ?? plain.commit, device: { name, type, vendor, units, memory, local, driver: driver() } };
+  return { ...plain, device: { name, type, vendor, units, memory, local, driver: driver() } };
 }
 
 function driver() {

@@ -32,8 +32,13 @@ function versionOf(folder) {
   }
 }
 
-/** The commit that was measured. Earlier results that this run will replace do not make it dirty. */
+/**
+ * The commit that was measured: where the package was carried to, the one that it was made of (npm's field). Earlier results that
+ * this run will replace do not make it dirty.
+ */
 export function commit() {
+  const { gitHead } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  if (gitHead) return gitHead;
   try {
     const changes = git("status", "--porcelain", "--", ".", ":(exclude)bench/results");
     return git("rev-parse", "HEAD") + (changes === "" ? "" : "-dirty");

@@ -20,10 +20,12 @@ if (files.length > 1) {
   process.exit(codes.every((code) => code === 0) ? 0 : 1);
 }
 
+const afterwards = [];
 const [file] = files;
 begin(file);
 await import(new URL(`test/${file.replace(/^test\//, "")}.test.js`, import.meta.url).href);
 for (const suite of suites) await runSuite(suite);
+for (const hook of afterwards) await hook();
 const words = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
 console.log(`${file}: ${words.join(", ")}, ${(performance.now() / 1000).toFixed(1)} s`);
 process.exit(counts.failed > 0 ? 1 : 0);
@@ -31,7 +33,7 @@ process.exit(counts.failed > 0 ? 1 : 0);
 async function runSuite({ name, skipped, tests, before, after }) {
   if (!skipped) for (const hook of before) await hook();
   for (const test of tests) counts[await outcomeOf(name, test)]++;
-  if (!skipped) for (const hook of after) await hook();
+  if (!skipped) afterwards.push(...after); // suites within this one come after it
 }
 
 async function outcomeOf(suite, { name, body, skipped }) {

@@ -2,7 +2,7 @@ import type { Routine } from "../dense/steps.ts";
 import { embedded } from "../engines/embedded.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../exact/superaccumulator.ts";
-import { largest } from "./powers.ts";
+import { exponent, largest } from "./powers.ts";
 import { forRows, type System } from "./system.ts";
 
 // The scaled residual of SPEC.md. Which rows have the largest residual and the largest sum of magnitudes is seen from rounded
@@ -31,13 +31,14 @@ function plus(a: Size, b: Size): Size {
 }
 
 /**
- * norm(b - A x) / (2^-53 n (norm(A) norm(x) + norm(b))), rounded once. `r` is b - A x, times any power of two, each entry
- * rounded once: rounding does not change the order of numbers, so the largest is among those of the largest magnitude in r.
- * NaN where x is not finite. No residual at all is 0, also where the norms are.
+ * norm(b - A x) / (2^-53 n (norm(A) norm(x) + norm(b))), rounded once. `r` is b - A x, times 2^power, each entry rounded once:
+ * rounding does not change the order of numbers, so the largest is among those of the largest magnitude in r. NaN where x is not
+ * finite. No residual at all is 0, also where the norms are.
  */
-export function* exactResidual(system: System, b: Float64Array, x: Float64Array, r: Float64Array): Routine<number> {
+export function* exactResidual(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
   if (!Number.isFinite(largest(x))) return Number.NaN;
   const most = largest(r);
+  if (most === 0 && (yield* isNothingLost(system, b, x, power))) return 0;
   const sum = new Superaccumulator();
   let residual: Size = { n: 0n, e: 0 };
   const isLargest = (i: number): boolean => Math.abs(r[i] as number) === most;
@@ -50,6 +51,36 @@ export function* exactResidual(system: System, b: Float64Array, x: Float64Array,
   const { n, e } = plus(times(norm, sizeOf(largest(x))), sizeOf(largest(b)));
   return roundRational(residual.n, n * BigInt(system.n), residual.e - e + 53, "nearest", "binary64");
 }
+
+// Whether a residual other than 0 is one in r too. It is a multiple of the last places of b and of products of A and x, and there is
+// no other number than 0 below 2^-1074.
+function* isNothingLost(system: System, b: Float64Array, x: Float64Array, power: number): Routine<boolean> {
+  if (system.lastPlace === undefined) {
+    let least = Number.POSITIVE_INFINITY;
+    yield* forRows(
+      system.routine,
+      system.A,
+      () => true,
+      (row) => {
+        least = Math.min(least, leastOf(row));
+      },
+    );
+    system.lastPlace = lastPlaceOf(least);
+  }
+  return power + Math.min(lastPlaceOf(leastOf(b)), system.lastPlace + lastPlaceOf(leastOf(x))) >= -1074;
+}
+
+function leastOf(x: Float64Array): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < x.length; i++) {
+    const size = Math.abs(x[i] as number);
+    if (size < least && size > 0) least = size;
+  }
+  return least;
+}
+
+// Numbers from `least` on are multiples of 2 to this power.
+const lastPlaceOf = (least: number): number => (least === Number.POSITIVE_INFINITY ? 0 : Math.max(-1074, exponent(least) - 52));
 
 /**
  * The infinity norm of A. A computed sum of n magnitudes is off by at most (n - 1) u of the true one and terms of u^2, in any

@@ -14,7 +14,7 @@ export interface Factorization {
   readonly broken: boolean;
   /** The column of a pivot of exlu that is 0. */
   readonly zero?: number | undefined;
-  /** The pivots do not tell whether the matrix is singular. */
+  /** A pivot may be what rounding errors left of 0. */
   readonly suspicious: boolean;
   /** The solutions for k right-hand sides, n by k row by row. */
   substitute(b: Float64Array, k: number): Routine<Float64Array>;
@@ -23,13 +23,10 @@ export interface Factorization {
   free(): void;
 }
 
-// Of a dependent column rounding errors are left for a pivot: some sqrt(n) u of the largest, times what ill-conditioned columns
-// before it make of them, which shows in pivots too. What is below the bound is looked into, and that takes time: binary64 factors
-// after binary32, elimination modulo a prime after binary64. (Of random matrices of order 1000 the least pivot is below the
-// first bound three times in a thousand, below the second never.)
-const SUSPICIOUS = { mixed: 2 ** 8 * 2 ** -24, double: 2 ** 12 * 2 ** -53, exact: 2 ** 12 * 2 ** -53 };
-const isSuspicious = (method: SolveMethod, n: number, least: number, largest: number): boolean =>
-  !(least > SUSPICIOUS[method] * Math.sqrt(n) * largest);
+// A pivot below the rounding errors of the largest may be all that they left of 0. (One above them proves nothing: columns before it
+// may be ill-conditioned.)
+const UNIT = { mixed: 2 ** -24, double: 2 ** -53, exact: 2 ** -53 };
+const isSuspicious = (method: SolveMethod, least: number, largest: number): boolean => !(least > UNIT[method] * largest);
 
 /**
  * Factor by a method. The right-hand sides b of the scaled system go through the elimination; their solutions come beside, unless
@@ -50,7 +47,7 @@ export function* factorize(
   const factors: Factorization = {
     method,
     broken,
-    suspicious: broken || isSuspicious(method, n, found.least, found.largest),
+    suspicious: broken || isSuspicious(method, found.least, found.largest),
     *substitute(b, k) {
       const x = new Float64Array(n * k);
       yield (kernels) => kernels.plain.substitute(routine, found, b, k, x);
@@ -81,7 +78,7 @@ function* exactFactors(system: System): Routine<Factorization> {
     method: "exact",
     broken: lu === undefined,
     zero,
-    suspicious: lu === undefined || isSuspicious("exact", n, least, largest),
+    suspicious: lu === undefined || isSuspicious("exact", least, largest),
     *substitute(b, k) {
       const columns: Float64Array[] = [];
       for (const column of apart(b, n, k)) columns.push(yield* solveFactored(lu as Factors<Float64Array>, column));

@@ -1,12 +1,11 @@
 import type { Routine } from "../dense/steps.ts";
-import type { Entries } from "../engines/kernels.ts";
 import { powerOfTwo } from "../exact/bits.ts";
 import { correct } from "../exact/store.ts";
-import { apart, beside } from "./columns.ts";
 import { exactResidual } from "./exactResidual.ts";
 import { type Factorization, scaledRight, unscaled } from "./factors.ts";
 import { overlapped } from "./overlap.ts";
 import { exponent, largest, sameNumbers, scaled } from "./powers.ts";
+import { exactResiduals, ordinaryResiduals } from "./residuals.ts";
 import type { System } from "./system.ts";
 
 // Refinement works on 2^power A y = 2^s b, with s such that the largest entry of the right-hand side is from 1 to 2: nothing
@@ -119,52 +118,27 @@ function* solved(system: System, factors: Factorization, vectors: readonly Float
   return unscaled(system, yield* factors.substitute(b, vectors.length), powers);
 }
 
-// r := RN(2^s b - 2^power A y), exact and rounded once. The power goes to y where that loses nothing: with a factor of -1 the
-// kernels keep what cancels to themselves, and nearly everything does (H200, n = 8192: 0.8 ms, and 65 with another factor).
-function* takeResiduals({ n, A, power }: System, active: readonly Approximation[]): Routine<void> {
-  const k = active.length;
-  if (k === 0) return;
-  const rights = active.map(({ right }) => right.scaled);
-  const ys = active.map(({ y }) => y);
-  const moved = ys.map((y) => scaled(y, power));
-  const isMoved = moved.every((z, c) => sameNumbers(scaled(z, -power), ys[c] as Float64Array));
-  const alpha = isMoved ? -1 : -powerOfTwo(power);
-  const [right, y] = [beside(rights, n), beside(isMoved ? moved : ys, n)];
-  const r = k === 1 ? right.slice() : right;
-  const matrix = (data: Float64Array): Entries => ({ data, offset: 0, rows: n, cols: k, rowStep: k, colStep: 1 });
-  yield (kernels) => (k === 1 ? kernels.gemv(alpha, A, y, 1, r) : kernels.gemm(alpha, A, matrix(y), 1, matrix(r)));
-  for (const [c, v] of apart(r, n, k).entries()) Object.assign(active[c] as Approximation, { r: v, near: false });
+function* takeResiduals(system: System, active: readonly Approximation[]): Routine<void> {
+  if (active.length === 0) return;
+  const residuals = yield* exactResiduals(system, active.map(yOf), active.map(rightSideOf));
+  for (const [c, r] of residuals.entries()) Object.assign(active[c] as Approximation, { r, near: false });
 }
 
-// Where the residual will be far from what converges, ordinary arithmetic does as well. In any order of summation it is off by less
-// than (n + 3) u (norm(A) norm(y) + norm(b)), as a scaled residual by less than 4, mostly by some hundredths: one of more than FAR
-// is known well enough for a correction, and it is certain that there must be one. What is below is taken exactly, and so is
-// everything where products could leave the range of binary64. (n = 1000: 0.7 ms, and the exact residual of the second step, in
-// which nearly everything cancels, 2.4.)
+const yOf = ({ y }: Approximation): Float64Array => y;
+const rightSideOf = ({ right }: Approximation): Float64Array => right.scaled;
+
+// Where the residual will be far from what converges, ordinary arithmetic does as well: as a scaled residual it is off by less than
+// 4, mostly by some hundredths, so that one of more than FAR is known well enough for a correction, and it is certain that there
+// must be one. What is below is taken exactly. (n = 1000: 0.7 ms, and the exact residual of the second step, in which nearly
+// everything cancels, 2.4.)
 const FAR = 16;
 function* takeRoughly(system: System, all: readonly Approximation[]): Routine<void> {
-  const { routine, n, A, power } = system;
-  const k = all.length;
-  if (k === 0 || Math.abs(power) > 900) return;
-  const y = beside(
-    all.map((each) => each.y),
-    n,
-  );
-  const right = beside(
-    all.map((each) => each.right.scaled),
-    n,
-  );
-  const r = new Float64Array(n * k);
-  let there = false;
-  yield ({ plain }) => {
-    there = plain.residual !== undefined;
-    return plain.residual?.(routine, -powerOfTwo(power), A, y, right, k, r);
-  };
-  if (!there) return;
-  for (const [c, v] of apart(r, n, k).entries()) {
+  if (all.length === 0) return;
+  const residuals = (yield* ordinaryResiduals(system, all.map(yOf), all.map(rightSideOf))) ?? [];
+  for (const [c, r] of residuals.entries()) {
     const each = all[c] as Approximation;
-    const size = scaledNearly(system, { ...each, r: v });
-    if (size > FAR && size < Number.POSITIVE_INFINITY) Object.assign(each, { r: v, near: true });
+    const size = scaledNearly(system, { ...each, r });
+    if (size > FAR && size < Number.POSITIVE_INFINITY) Object.assign(each, { r, near: true });
   }
 }
 
@@ -201,11 +175,12 @@ export function* answerOf(
   const { A, power } = system;
   const x = scaled(y, power - right.power);
   if (right.exact && sameNumbers(scaled(x, right.power - power), y)) {
-    return { x, residual: yield* exactResidual(system, right.b, x, r) };
+    return { x, residual: yield* exactResidual(system, right.b, x, r, right.power) };
   }
   // What y and x differ in shows in a residual of its own.
-  const scale = powerOfTwo(Math.max(-1022, Math.min(1023, right.power)));
+  const ownPower = Math.max(-1022, Math.min(1023, right.power));
+  const scale = powerOfTwo(ownPower);
   const own = right.b.slice();
   if (Number.isFinite(largest(x))) yield (kernels) => kernels.gemv(-scale, A, x, scale, own);
-  return { x, residual: yield* exactResidual(system, right.b, x, own) };
+  return { x, residual: yield* exactResidual(system, right.b, x, own, ownPower) };
 }

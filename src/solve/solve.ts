@@ -22,9 +22,9 @@ export function* solve(A: Matrix, b: Float64Array | Matrix, options: SolveOption
   }
 }
 
-// From this order on binary32 factors and two corrections take less time than binary64 factors. (On one thread: 0.49 ms and 0.33 at
-// n = 100, 0.68 and 0.74 at 200, 1.4 and 1.6 at 300, 28 and 47 at 1000.)
-const MIXED_FROM = 192;
+// From about this order on binary32 factors and two corrections take less time than binary64 factors. (On one thread, FMA: 1.8 ms and
+// 1.7 at n = 256, 5.1 and 6.8 at 500, 23 and 36 at 1000.)
+const MIXED_FROM = 256;
 
 export const firstOf = ({ method }: Settings, n: number): SolveMethod => (method !== "auto" ? method : n < MIXED_FROM ? "double" : "mixed");
 

@@ -22,6 +22,8 @@ export interface System {
   readonly sums: Float64Array;
   /** Exactly, once somebody has asked. */
   exactNorm: Size | undefined;
+  /** All entries are multiples of 2 to this power, once somebody has asked. */
+  lastPlace: number | undefined;
   readonly scaling: Scaling;
   /** Their exponents. */
   readonly rows: Powers;
@@ -52,7 +54,20 @@ export function* systemOf(routine: string, kept: Kept): Routine<System> {
   yield (kernels) => kernels.plain.magnitudes(routine, across, scales, vector(), most);
   const cols = powersFor(routine, most, 0);
   const scaling = { rows: scales, cols: scalesOf(cols) };
-  return { routine, n, kept, A, power, norm: timesPower(sum, shift + power), sums, exactNorm: undefined, scaling, rows, cols };
+  return {
+    routine,
+    n,
+    kept,
+    A,
+    power,
+    norm: timesPower(sum, shift + power),
+    sums,
+    exactNorm: undefined,
+    lastPlace: undefined,
+    scaling,
+    rows,
+    cols,
+  };
 }
 
 // Lines whose largest entries are within so many powers of two of each other are left as they are to each other: partial
@@ -94,8 +109,15 @@ function* checkFinite(routine: string, A: Entries, most: Float64Array): Routine<
   throw new ValueError(`${routine}: entry (${i}, ${j}) of A is ${row[j]}, expected a finite number`, i, j);
 }
 
-// What is brought here at a time from a matrix that is elsewhere.
+// What is brought here at a time from a matrix that is elsewhere; by columns, more rows than a few are the whole matrix.
 const PIECE = 2 ** 20;
+const FEW = 8;
+
+function howMany(rows: number, isWanted: (i: number) => boolean): number {
+  let wanted = 0;
+  for (let i = 0; i < rows; i++) if (isWanted(i)) wanted++;
+  return wanted;
+}
 
 /** Visit some rows of a matrix, wherever it is; they are not to be written. Those that follow each other come here together. */
 export function* forRows(
@@ -105,7 +127,13 @@ export function* forRows(
   visit: (row: Float64Array, i: number) => void,
 ): Routine<void> {
   const { data, offset, rows, cols, rowStep, colStep } = A;
-  const together = remoteMemory(data) && colStep === 1 ? Math.max(1, Math.floor(PIECE / rowStep)) : 1;
+  const isElsewhere = remoteMemory(data) !== undefined;
+  if (isElsewhere && colStep !== 1 && howMany(rows, isWanted) > FEW) {
+    const copy = yield* copyHere(routine, A);
+    for (let i = 0; i < rows; i++) if (isWanted(i)) visit(copy.subarray(i * cols, (i + 1) * cols), i);
+    return;
+  }
+  const together = isElsewhere && colStep === 1 ? Math.max(1, Math.floor(PIECE / rowStep)) : 1;
   for (let i = 0; i < rows; i++) {
     if (!isWanted(i)) continue;
     let end = i + 1;

@@ -2,10 +2,9 @@ import type { Routine } from "../dense/steps.ts";
 import type { Entries } from "../engines/kernels.ts";
 import type { Kept } from "../engines/plain.ts";
 import { SingularError } from "../errors.ts";
-import { Random } from "../problems/random.ts";
 import { type Factorization, factorize, scaledRight, unscaled } from "./factors.ts";
-import { largest } from "./powers.ts";
-import { type Attempt, type Right, refine, rightOf } from "./refine.ts";
+import { type Attempt, type Right, refine } from "./refine.ts";
+import { solvesAnything } from "./regular.ts";
 import { dependentColumn } from "./singular.ts";
 import { copyHere, type System, systemOf } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
@@ -54,7 +53,7 @@ export function end(work: Work): void {
 /** What a method makes of these right-hand sides; nothing if its factorisation broke down. */
 export function* attempt(work: Work, method: SolveMethod, rights: readonly Right[], most: number): Routine<Attempt[]> {
   const { factors, first } = yield* factored(work, method, rights);
-  if (factors.suspicious && method !== "mixed") yield* checkNotSingular(work);
+  if (factors.broken && method !== "mixed") yield* checkNotSingular(work);
   return factors.broken ? [] : yield* refine(work.system, factors, rights, most, first);
 }
 
@@ -79,36 +78,22 @@ function* factored(
 }
 
 /**
- * Throws for a singular matrix, which refinement does not notice where b is in its range. The pivots of a method that has
- * converged tell that it is none; where those of binary32 do not, it is seen from other right-hand sides or from the pivots of
- * binary64, and where these do not tell either it is computed. So it is if binary64 has not converged.
+ * Throws for a singular matrix, which refinement does not notice where b is in its range: the factors of a regular one solve any
+ * system. Where those of binary32 do not, binary64 may, and where that does not either it is computed. So it is if no method has
+ * converged.
  */
 export function* checkRegular(work: Work, method: SolveMethod, converged: boolean): Routine<void> {
   if (work.regular) return;
-  if (method === "mixed") {
-    const factors = work.factors.get("mixed");
-    if (converged && factors && !factors.broken && (!factors.suspicious || (yield* solvesAnything(work.system, factors)))) return;
-    if ((yield* factored(work, "double", [])).factors.suspicious) yield* checkNotSingular(work);
-  } else if (!converged) yield* checkNotSingular(work);
+  const { system } = work;
+  let factors = converged ? work.factors.get(method) : undefined;
+  let isRegular = factors !== undefined && (yield* solvesAnything(system, factors));
+  if (!isRegular && method === "mixed") {
+    ({ factors } = yield* factored(work, "double", []));
+    isRegular = yield* solvesAnything(system, factors);
+  }
+  if (!isRegular) yield* checkNotSingular(work);
   work.regular = true;
 }
-
-// For a singular matrix there is a w with w A = 0, of norm 1 in the sum of magnitudes, and so |w v| = |w (v - A y)| <= norm(v - A y)
-// for any v and y. With entries of v uniform and independent w v has a density of at most a few times sqrt(n) (norm_2(w) >= 1 /
-// sqrt(n)): a residual of at most 2^-12 / sqrt(n) happens with a probability of about 2^-12, and for both of two such v of 2^-24.
-// A solve of each takes a hundredth of the time of binary64 factors.
-const SEEDS = [1, 2];
-function* solvesAnything(system: System, factors: Factorization): Routine<boolean> {
-  const { n } = system;
-  for (const seed of SEEDS) {
-    const random = new Random(seed);
-    const right = rightOf(Float64Array.from({ length: n }, () => random.signed()));
-    const [attempt] = yield* refine(system, factors, [right], MOST, undefined);
-    if (!attempt || !(attempt.residual <= 1 && largest(attempt.r) * Math.sqrt(n) <= 2 ** -12)) return false;
-  }
-  return true;
-}
-const MOST = 30; // corrections
 
 // Above this order elimination modulo a prime takes minutes: there a matrix is singular if exlu finds a zero pivot.
 const LARGEST_TESTED = 4096;

@@ -273,12 +273,13 @@ describe.skipIf(FOLDER === undefined)(`the matrices in shared/ taken dense${FOLD
   }
 
   // rajat01 has no values: with ones it is singular, as a rank by singular values says too.
-  test.skipIf(!LONG)("rajat01 is singular (HALFULP_LONG=1)", async () => {
-    const A = await dense("rajat01");
-    const error = await failure(() => solve(A, new Float64Array(A.rows).fill(1)));
-    expect(error).toBeInstanceOf(SingularError);
-    expect(error.index).toBe(498);
-  });
+  if (LONG)
+    test("rajat01 is singular", async () => {
+      const A = await dense("rajat01");
+      const error = await failure(() => solve(A, new Float64Array(A.rows).fill(1)));
+      expect(error).toBeInstanceOf(SingularError);
+      expect(error.index).toBe(498);
+    });
 
   const names = ["adder_dcop_05", "bcsstk13", "cryg2500", "hangGlider_2", "watt_2"];
   test.each(names)("%s", async (name) => {

@@ -114,6 +114,11 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
     ["a column of zeros", square([1, 0, 3, 2, 0, 5, 3, 0, 4]), 1],
     ["equal rows", square([0.1, 0.7, 0.3, 0.1, 0.7, 0.3, 3, 1, 4]), 2],
     ["equal columns", square([0.1, 0.1, 0.3, 0.7, 0.7, 0.9, 3, 3, 4]), 1],
+    [
+      "graded, 2 row 0 - row 1 - row 2 = 0, whose factors have no small pivot",
+      square([0.00125885009765625, 0, -85.75, -1183744, 13888, -0.0000743865966796875, 1183744.0025177002, -13888, -171.49992561340332]),
+      2,
+    ],
     ["far from 1", square([2 ** 900, 2 ** 901, 2 ** -900, 2 ** -899]), 1],
     ["at the ends of the range", square([Number.MAX_VALUE, Number.MAX_VALUE, Number.MIN_VALUE, Number.MIN_VALUE]), 1],
   ];
@@ -151,6 +156,29 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
           const error = await failure(() => routines.solve(A, b, { method }));
           expect(error, `${method} on ${name}`).toBeInstanceOf(SingularError);
           expect(error.index, `${method} on ${name}`).toBe(index);
+        }
+    }
+  });
+
+  test("columns that depend on each other by enormous factors, which pivots do not show", async () => {
+    const random = new Random(SEED + 3);
+    for (const n of [30, 60]) {
+      const Z = range(n).map(() => range(n).map(() => random.below(201) - 100));
+      const data = Z.flatMap((row) => {
+        let sum = 0;
+        const columns = row.map((v) => {
+          sum += v;
+          return v - (sum - v);
+        });
+        columns[n - 1] = row.slice(0, -1).reduce((s, v, j) => s + v * (((j * 7) % 5) - 2), 0);
+        return columns;
+      });
+      const b = randoms(random, n);
+      for (const { name, routines } of DENSE_FEW)
+        for (const method of METHODS) {
+          const error = await failure(() => routines.solve(square(data), b, { method }));
+          expect(error, `${method} on ${name}`).toBeInstanceOf(SingularError);
+          expect(error.index, `${method} on ${name}`).toBe(n - 1);
         }
     }
   });

@@ -56,9 +56,9 @@ describe("refinement", () => {
       withPlain({
         residual(_routine, alpha, M, x, right, k, r) {
           taken++;
-          expect(k).toBe(1);
           r.set(right);
-          reference.gemv(alpha, M, x, 1, r);
+          const columns = (data: Float64Array) => ({ data, offset: 0, rows: n, cols: k, rowStep: k, colStep: 1 });
+          reference.gemm(alpha, M, columns(x), 1, columns(r));
           r[0] = (r[0] as number) + off;
         },
       });
@@ -164,7 +164,7 @@ describe("refinement", () => {
       },
     });
     const factored = routines.factor(A, { method: "mixed" });
-    expect(made).toBe(1);
+    expect(made).toBe(2); // the first ones do not show that A is regular
     for (let round = 0; round < 3; round++) {
       expect(factored.solve(b)).toMatchObject({ converged: true, method: "double", fellBack: true });
       expect(made).toBe(2);
@@ -177,7 +177,7 @@ describe(`the exact residual, HALFULP_SEED=${SEED}`, () => {
     const system = runSync(systemOf("solve", { A: entries(A), free() {} }), () => reference);
     const r = b.slice();
     reference.gemv(-1, entries(A), x, 1, r);
-    return runSync(exactResidual(system, b, x, r), () => reference);
+    return runSync(exactResidual(system, b, x, r, 0), () => reference);
   };
 
   test("rows that differ only below the last place", () => {

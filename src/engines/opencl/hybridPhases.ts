@@ -42,7 +42,7 @@ export function* watched<R>(device: Device, cpu: Cpu, watch: Watch | undefined, 
     wall,
     cpu: lengthOf(busy),
     gpu: lengthOf(gpu),
-    overlap: lengthOf(gpu) + lengthOf(busy) - lengthOf(union([...gpu, ...busy])),
+    overlap: Math.max(0, lengthOf(gpu) + lengthOf(busy) - lengthOf(union([...gpu, ...busy]))), // sums are rounded
   });
   return result;
 }
