@@ -20,9 +20,10 @@ export interface Right {
   readonly exact: boolean;
 }
 
-export function rightOf(b: Float64Array): Right {
+/** `lower`: its largest entry is from 2^-lower to 2^(1 - lower). */
+export function rightOf(b: Float64Array, lower = 0): Right {
   const size = largest(b);
-  const power = size === 0 ? 0 : -exponent(size);
+  const power = size === 0 ? 0 : -exponent(size) - lower;
   const y = scaled(b, power);
   return { b, scaled: y, power, exact: power >= 0 || sameNumbers(scaled(y, -power), b) };
 }

@@ -55,28 +55,28 @@ export function* answer(
   { fallback, maxIterations }: Settings,
   first: SolveMethod,
 ): Routine<Solution> {
-  const rights = columns.map(rightOf);
-  const solved = new Map<Right, Answer>();
-  const best = new Map<Right, Attempt>();
+  const rights = columns.map((b) => rightOf(b));
+  const solved = new Map<Float64Array, Answer>();
+  const best = new Map<Float64Array, Attempt>();
   let [method, iterations] = [first, 0];
   for (const next of METHODS.slice(METHODS.indexOf(first))) {
     if (!work.lasting) drop(work, method);
     method = next;
-    const open = rights.filter((right) => !solved.has(right));
+    const open = rights.filter(({ b }) => !solved.has(b));
     const attempts = yield* attempt(work, method, open, maxIterations);
     iterations = attempts.reduce((most, each) => Math.max(most, each.iterations), 0);
     for (const each of attempts) {
       // Where x leaves the range of binary64 the residual is another one, but no other method has a better x.
-      if (each.residual <= 1) solved.set(each.right, yield* answerOf(work.system, each));
-      else if (each.residual < (best.get(each.right)?.residual ?? Number.POSITIVE_INFINITY)) best.set(each.right, each);
+      if (each.residual <= 1) solved.set(each.right.b, yield* answerOf(work.system, each));
+      else if (each.residual < (best.get(each.right.b)?.residual ?? Number.POSITIVE_INFINITY)) best.set(each.right.b, each);
     }
     if (solved.size === rights.length || !fallback) break;
   }
   yield* checkRegular(work, method, solved.size === rights.length);
   const answers: Answer[] = [];
   for (const right of rights) {
-    const attempt = best.get(right);
-    answers.push(solved.get(right) ?? (attempt ? yield* answerOf(work.system, attempt) : noAnswer(right)));
+    const attempt = best.get(right.b);
+    answers.push(solved.get(right.b) ?? (attempt ? yield* answerOf(work.system, attempt) : noAnswer(right)));
   }
   const xs = answers.map(({ x }) => x);
   const residual = answers.reduce((most, each) => Math.max(most, each.residual), 0); // NaN if one is

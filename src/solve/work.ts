@@ -3,7 +3,7 @@ import type { Entries } from "../engines/kernels.ts";
 import type { Kept } from "../engines/plain.ts";
 import { SingularError } from "../errors.ts";
 import { type Factorization, factorize, scaledRight, unscaled } from "./factors.ts";
-import { type Attempt, type Right, refine } from "./refine.ts";
+import { type Attempt, type Right, refine, rightOf } from "./refine.ts";
 import { solvesAnything } from "./regular.ts";
 import { dependentColumn } from "./singular.ts";
 import { copyHere, type System, systemOf } from "./system.ts";
@@ -54,8 +54,18 @@ export function end(work: Work): void {
 export function* attempt(work: Work, method: SolveMethod, rights: readonly Right[], most: number): Routine<Attempt[]> {
   const { factors, first } = yield* factored(work, method, rights);
   if (factors.broken && method !== "mixed") yield* checkNotSingular(work);
-  return factors.broken ? [] : yield* refine(work.system, factors, rights, most, first);
+  if (factors.broken) return [];
+  const attempts = yield* refine(work.system, factors, rights, most, first);
+  const lost = attempts.filter(({ residual }) => residual === Number.POSITIVE_INFINITY);
+  if (lost.length === 0) return attempts;
+  const lowered = lost.map(({ right }) => rightOf(right.b, LOWER));
+  const again = yield* refine(work.system, factors, lowered, most, undefined);
+  return [...attempts.filter((each) => !lost.includes(each)), ...again];
 }
+
+// The solution of a system of norm 1 may be out of range where x is not, for a matrix of the norm 2^-LOWER and less: rows or columns are
+// very unlike. Then the right-hand side is lowered.
+const LOWER = 600;
 
 // The factors, and if they are new the solutions that came with them.
 function* factored(

@@ -175,6 +175,17 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
         }
   });
 
+  test("rows so unlike that x times the norm of A is out of range", async () => {
+    const A = matrix(Float64Array.of(2 ** 520, 0, 0, 2 ** -520), 2, 2);
+    const b = Float64Array.of(1, 1);
+    for (const { name, routines } of DENSE_FEW)
+      for (const method of ["double", "exact"] as const) {
+        const solution = await routines.solve(A, b, { method });
+        expect([...solution.x], `${method} on ${name}`).toEqual([2 ** -520, 2 ** 520]);
+        expect(solution, `${method} on ${name}`).toMatchObject({ converged: true, method, residual: 0 });
+      }
+  });
+
   test("norms that overflow, and numbers at both ends of the range", async () => {
     const A = matrix(Float64Array.of(MAX, -MAX, MAX, MAX, MAX, MAX / 2, -MAX, MAX / 4, MAX), 3, 3);
     const small = matrix(Float64Array.of(TINY, 0, 0, 0, 3 * TINY, TINY, 0, TINY, 7 * TINY), 3, 3);

@@ -90,6 +90,10 @@ describe("refinement", () => {
           args[6][3] = bad;
           return factors;
         },
+        substitute(...args) {
+          reference.plain.substitute(...args);
+          args[4][3] = bad;
+        },
       });
       const solution = spoilt.solve(A, b, alone);
       expect(solution).toMatchObject({ converged: false, iterations: 0, residual: Number.NaN });
