@@ -16,6 +16,6 @@ stages at the largest size, and the sparse schedules. --quick is the scale unles
   async run(args, io) {
     const run = await measured(args, io, "quick");
     const { textOf } = await import("../report/text.ts");
-    return { text: textOf(run), json: { ...run.origin, ...run.parts }, code: await codeOf([run]) };
+    return { text: textOf(run), json: { command: "bench", ...run.origin, ...run.parts }, code: await codeOf([run]) };
   },
 };

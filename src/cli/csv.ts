@@ -16,33 +16,47 @@ export interface CsvOptions {
   readonly column?: string | undefined;
   /** A comma unless said otherwise; in a file whose name ends in .tsv a tab. */
   readonly delimiter?: string | undefined;
+  /** Whether the first record is one of names; unless said, what it holds tells. */
+  readonly header?: "yes" | "no" | undefined;
 }
+
+/** A place of a column, not a name. */
+export const PLACE = /^[1-9]\d{0,8}$/;
+
+// What looks like a number that went wrong must not be taken for a name: the record would be left out of the sum without a word.
+const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
+const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
+const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
 
 /** The numbers of one column. The first record may be one of names. */
 export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>, options: CsvOptions): AsyncGenerator<Float64Array> {
-  const { delimiter = separatorOf(name), column = "1" } = options;
-  const place = /^[1-9]\d{0,8}$/.test(column) ? Number(column) - 1 : undefined;
+  const { delimiter = separatorOf(name), column = "1", header } = options;
+  const place = PLACE.test(column) ? Number(column) - 1 : undefined;
   const buffer = allocate(CHUNK);
   const all = new Records(name);
   let filled = 0;
-  let at = place;
+  let at = place ?? 0;
   let first = true;
   // Takes a record; true if that makes a chunk full.
   const take = ({ text, line }: Records): boolean => {
     const isFirst = first;
     first = false;
-    if (at === undefined) {
-      at = columnNamed(name, column, fields(text, delimiter));
+    if (isFirst && (header === "yes" || place === undefined)) {
+      at = columnNamed(name, column, place, fields(text, delimiter));
       return false;
     }
     const field = fieldAt(text, delimiter, at);
-    if (field === undefined)
-      throw new FormatError(`${name}: line ${line} has ${fields(text, delimiter).length} columns, expected at least ${at + 1}`, line);
+    if (field === undefined) {
+      const all = fields(text, delimiter);
+      const hint = isFirst && all.some((each) => each.trim() === column) ? ` (--header yes, if this is a line of names)` : "";
+      throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
+    }
     const word = field.trim();
     const value = numberOf(word);
     if (value === undefined) {
-      if (isFirst && word !== "") return false; // names
-      throw new FormatError(`${name}: line ${line} has ${quoted(word)} in column ${at + 1}, expected a number`, line);
+      if (isFirst && header === undefined && isName(word)) return false;
+      const hint = isFirst && header === undefined ? ` (--header yes, if this is a line of names)` : "";
+      throw new FormatError(`${name}: line ${line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, line);
     }
     buffer[filled++] = value;
     return filled === CHUNK;
@@ -61,7 +75,7 @@ export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>,
   }
 }
 
-/** The whole table as a matrix; the first record may be one of names. */
+/** The whole table as a matrix; the first record may be one of names, and of nothing else. */
 export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Matrix> {
   const all = new Records(name);
   const delimiter = separatorOf(name);
@@ -73,7 +87,7 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
     const wrong = values.indexOf(undefined);
     const isFirst = first;
     first = false;
-    if (wrong >= 0 && isFirst && words[wrong] !== "") return; // names
+    if (isFirst && words.every(isName)) return;
     if (wrong >= 0)
       throw new FormatError(`${name}: line ${line} has ${quoted(words[wrong] as string)} in column ${wrong + 1}, expected a number`, line);
     const expected = rows[0]?.length ?? values.length;
@@ -91,9 +105,11 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
 
 const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
 
-function columnNamed(name: string, column: string, names: readonly string[]): number {
+// A name that is a number comes before the place of that number.
+function columnNamed(name: string, column: string, place: number | undefined, names: readonly string[]): number {
   const found = names.map((each) => each.trim()).indexOf(column);
   if (found >= 0) return found;
+  if (place !== undefined) return place;
   const known = names.slice(0, 20).map((each) => quoted(each.trim()));
   throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, 1);
 }
@@ -133,8 +149,17 @@ class Records {
   private take(text: string): boolean {
     this.text = text.endsWith("\r") ? text.slice(0, -1) : text;
     this.line = this.next;
+    if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
     this.next += text.split("\n").length;
     return this.text.trim() !== "";
+  }
+
+  // Several before a line feed mean no more than one; within quotes they are text.
+  private withoutReturns(text: string): string {
+    const record = text.replace(/\r+$/, "");
+    if (record.replace(/"[^"]*"/g, "").includes("\r"))
+      this.fail("a carriage return without a line feed", "lines that end in a line feed, with a carriage return before it or not");
+    return record;
   }
 
   private fail(found: string, expected: string): never {
@@ -163,13 +188,19 @@ function fieldAt(text: string, delimiter: string, place: number): string | undef
 
 function fields(text: string, delimiter: string): string[] {
   const parts: string[] = [];
-  let part: string | undefined; // begun, with a quote open
+  let begun: string[] = []; // the pieces of a field
+  let open = false;
   for (const piece of text.split(delimiter)) {
-    part = part === undefined ? piece : part + delimiter + piece;
-    if (isOpen(part)) continue;
-    const inside = /^\s*"(.*)"\s*$/s.exec(part)?.[1];
-    parts.push(inside === undefined ? part : inside.replaceAll('""', '"'));
-    part = undefined;
+    begun.push(piece);
+    if (isOpen(piece)) open = !open;
+    if (open) continue;
+    parts.push(unquoted(begun.join(delimiter)));
+    begun = [];
   }
   return parts;
+}
+
+function unquoted(field: string): string {
+  const text = field.trim();
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : field;
 }

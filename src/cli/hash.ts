@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Command, Io } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { addTo, hashOf } from "./hashing.ts";
-import { asMatrix, isSparse, isVector, load } from "./load.ts";
+import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "./load.ts";
 import { openNumbers } from "./numbers.ts";
 import { Progress } from "./progress.ts";
 
@@ -12,24 +12,28 @@ export const hash: Command = {
   operands: "file...",
   count: [1, Number.POSITIVE_INFINITY],
   options: {
+    format: { type: "string", value: "F", help: "npy, raw (little-endian binary64) or raw32, where the name does not tell" },
     same: { type: "boolean", help: "exit code 1 unless all files have the same bits" },
     expect: { type: "string", value: "HASH", help: "exit code 1 unless this is the hash (or its first 8 digits or more)" },
   },
   help: `
 Prints for each file the SHA-256 of its numbers as they are stored, little-endian, row by row, and of nothing else: neither the
 format of the file nor the order in it changes the hash. Of raw numbers (.f64, .f32) it is what sha256sum says. Of a sparse matrix
-it is that of pointers and indices (32 bits each) and values, by rows. Reads .npy, .mtx and raw files; - is standard input.`,
+it is that of pointers and indices (32 bits each) and values, by rows. Reads .npy, .mtx and raw files; - is standard
+input: .npy, Matrix Market, or what --format says.`,
   examples: [
     ["halfulp hash x.npy", "send this line to a colleague"],
     ["halfulp hash x.npy --expect 9a3f52c1", "and this is what she runs"],
+    ["zcat x.f64.gz | halfulp hash - --format raw", "of a stream"],
     ["halfulp hash here.npy there.mtx --same", "the same bits in two files?"],
   ],
   async run(args, io) {
     const expected = args.text("expect")?.toLowerCase();
     if (expected !== undefined && !/^[0-9a-f]{8,64}$/.test(expected))
       throw new UsageError(`--expect is "${expected}", expected 8 to 64 hexadecimal digits`);
+    const format = args.word("format", ["npy", "raw", "raw32"]);
     const files: ({ readonly file: string } & Hashed)[] = [];
-    for (const path of args.operands) files.push({ file: path, ...(await hashFile(path, io)) });
+    for (const path of args.operands) files.push({ file: path, ...(await hashFile(path, format, io)) });
     const same = files.every(({ sha256 }) => sha256 === files[0]?.sha256);
     const met = expected === undefined ? undefined : files.every(({ sha256 }) => sha256.startsWith(expected));
     const rows = files.map(({ sha256, shape, precision, file }) => `${sha256}  ${precision} ${shape.join(" by ") || "1"}  ${file}`);
@@ -51,14 +55,14 @@ interface Hashed {
 
 const precisionOf = (width: number): Hashed["precision"] => (width === 8 ? "binary64" : "binary32");
 
-async function hashFile(path: string, io: Io): Promise<Hashed> {
-  if (path === "-" || /\.mtx$/i.test(path)) return hashWhole(path, io);
-  const numbers = await openNumbers(path, { format: undefined }, io);
+async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefined, io: Io): Promise<Hashed> {
+  if (format === undefined && (path === "-" || /\.mtx$/i.test(path))) return hashWhole(path, await load(path, io));
+  const numbers = await openNumbers(path, { format }, io);
   const progress = new Progress(io, `hash ${path}`);
   try {
     const { width, shape, count, fortranOrder } = numbers;
-    if (count === undefined) throw new UsageError(`${path}: hash reads .npy, .mtx, .f64, .bin, .raw and .f32`);
-    if (fortranOrder && shape?.length === 2) return await hashWhole(path, io);
+    if (count === undefined && format === undefined) throw new UsageError(`${path}: hash reads .npy, .mtx, .f64, .bin, .raw and .f32`);
+    if (fortranOrder && shape?.length === 2) return hashWhole(path, await collect(numbers));
     const digest = createHash("sha256");
     let done = 0;
     for await (const chunk of numbers.chunks()) {
@@ -66,15 +70,14 @@ async function hashFile(path: string, io: Io): Promise<Hashed> {
       done += chunk.length;
       progress.report(done, count);
     }
-    return { sha256: digest.digest("hex"), precision: precisionOf(width), shape: shape ?? [count] };
+    return { sha256: digest.digest("hex"), precision: precisionOf(width), shape: shape ?? [done] };
   } finally {
     progress.end();
     await numbers.close();
   }
 }
 
-async function hashWhole(path: string, io: Io): Promise<Hashed> {
-  const value = await load(path, io);
+function hashWhole(path: string, value: Loaded): Hashed {
   if (isVector(value)) return { sha256: hashOf(value), precision: precisionOf(value.BYTES_PER_ELEMENT), shape: [value.length] };
   const { BYTES_PER_ELEMENT } = isSparse(value) ? value.values : asMatrix(path, value).data;
   return { sha256: hashOf(value), precision: precisionOf(BYTES_PER_ELEMENT), shape: [value.rows, value.cols] };

@@ -36,6 +36,7 @@ export function addTo(hash: Hash, x: Real | Int32Array): void {
 /** The rows of a matrix, bit by bit, one array for all of them. */
 export function* rowsOf(A: Matrix<Float64Array> | Matrix<Float32Array>): Generator<Real> {
   const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  if (rows === 0 || cols === 0) return; // there may be very many of the others
   const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4); // a NaN keeps its bits only where it is no number
   const width = data.BYTES_PER_ELEMENT / 4;
   const row = data.BYTES_PER_ELEMENT === 8 ? new Float64Array(cols) : new Float32Array(cols);

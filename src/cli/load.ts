@@ -48,10 +48,14 @@ async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   yield decoder.decode();
 }
 
-// All numbers of a .npy file. Memory is asked for when they are known to be there: a stream may announce what never comes.
-async function collect(numbers: Numbers): Promise<Loaded> {
+/** All numbers of a .npy file. Memory is asked for when they are known to be there: a stream may announce what never comes. */
+export async function collect(numbers: Numbers): Promise<Loaded> {
   const { name, width, repeatable } = numbers;
   const [count, shape, fortranOrder] = [numbers.count as number, numbers.shape as number[], numbers.fortranOrder];
+  if (!repeatable && count > MOST) {
+    await numbers.close();
+    throw new ShapeError(`${name} has ${count} numbers (shape (${shape.join(", ")})), expected at most ${MOST} from a stream`);
+  }
   const none: Real = width === 8 ? new Float64Array(0) : new Float32Array(0);
   const kept: Real[] = [];
   const all = repeatable ? newVector(name, none, count) : undefined;
@@ -103,17 +107,30 @@ export function asVector(name: string, value: Loaded): Real {
   return asMatrix(name, value).data; // a file has no gaps
 }
 
+/** A matrix in binary64: numbers of binary32 are numbers of binary64 too. */
+export function widened(A: Matrix<Float64Array> | Matrix<Float32Array>): Matrix {
+  return { ...A, data: inBinary64(A.data) };
+}
+
+export function inBinary64(x: Real): Float64Array {
+  return x.BYTES_PER_ELEMENT === 8 ? (x as Float64Array) : Float64Array.from(x);
+}
+
 // What an engine's memory holds.
 const MOST = 2 ** 29;
+// A line of sizes must not cost more memory than the file that it announces could fill, but for 1 GiB.
+const ZEROS = 2 ** 27;
+const ZEROS_PER_ENTRY = 64;
 
 /** A dense matrix; a sparse one is filled with zeros. */
 export function asMatrix(name: string, value: Loaded): Matrix<Float64Array> | Matrix<Float32Array> {
   if (isVector(value)) throw new ShapeError(`${name} is a vector of ${value.length} numbers, expected a matrix`);
   if (!isSparse(value)) return value;
   const { rows, cols } = value;
-  if (rows * cols > MOST)
+  const most = Math.min(MOST, Math.max(ZEROS, ZEROS_PER_ENTRY * value.values.length));
+  if (rows * cols > most)
     throw new ShapeError(
-      `${name} is a sparse matrix, ${rows} by ${cols}, expected at most ${MOST} entries with the zeros (sptrsv needs none)`,
+      `${name} is a sparse matrix, ${rows} by ${cols}, expected at most ${most} entries with the zeros (sptrsv needs none)`,
     );
   const data = newVector(name, value.values, rows * cols);
   for (let i = 0; i < rows; i++)

@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import { factorizationError } from "../dense/measures.ts";
 import type { LU } from "../dense/types.ts";
 import type { Matrix } from "../types.ts";
-import type { Command } from "./command.ts";
+import { type Command, UsageError } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
 import { hashOf } from "./hashing.ts";
 import { asMatrix, load } from "./load.ts";
@@ -35,6 +36,8 @@ The hash is that of the factors, row by row, and of the pivots (32 bits each). A
   async run(args, io) {
     const [path] = args.operands as [string];
     const [output, pivots] = [args.text("output"), args.text("pivots")];
+    if (output !== undefined && pivots !== undefined && resolve(output) === resolve(pivots))
+      throw new UsageError(`lu: -o and --pivots are both ${output}, expected two files`);
     await Promise.all([checkOutput(output), checkOutput(pivots)]);
     const A = asMatrix(path, await load(path, io)) as Matrix;
     await using engine = await openEngine(args, A.rows * A.cols * Math.min(A.rows, A.cols));
@@ -51,7 +54,7 @@ The hash is that of the factors, row by row, and of the pivots (32 bits each). A
         rows: A.rows,
         cols: A.cols,
         swaps: factors.pivots.reduce((count, row, k) => count + (row === k ? 0 : 1), 0),
-        error: args.flag("error") ? factorizationError(A, factors as unknown as LU) : undefined,
+        error: args.flag("error") ? errorOf(A, factors as unknown as LU) : undefined,
         seconds: seconds(time),
         sha256: hashOf(factors.lu, factors.pivots),
         output,
@@ -63,3 +66,8 @@ The hash is that of the factors, row by row, and of the pivots (32 bits each). A
     }
   },
 };
+
+// An empty matrix may have very many rows.
+function errorOf(A: Matrix, factors: LU): number {
+  return A.rows === 0 || A.cols === 0 ? 0 : factorizationError(A, factors);
+}

@@ -2,6 +2,7 @@ import { ROUNDINGS } from "../checks.ts";
 import { ShapeError } from "../errors.ts";
 import type { Format, Reduction } from "../types.ts";
 import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "./command.ts";
+import { PLACE } from "./csv.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
 import { type Numbers, openNumbers, STREAMED } from "./numbers.ts";
 import { decimal, hex } from "./numerals.ts";
@@ -17,6 +18,11 @@ const OPTIONS: Options = {
   format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv, where the name does not tell" },
   column: { type: "string", short: "c", multiple: true, value: "C", help: "of CSV: a name, or a place from 1; once for each file" },
   delimiter: { type: "string", value: "D", help: "of CSV: a comma unless said otherwise; in .tsv files a tab" },
+  header: {
+    type: "string",
+    value: "H",
+    help: "of CSV: yes or no, whether line 1 has names; unless said, it has if they begin with letters",
+  },
   ...ENGINE_OPTIONS,
 };
 
@@ -53,7 +59,7 @@ export const sum = reduction(
   false,
   "x",
   "the sum of the numbers, exact and rounded once",
-  "Any order of the numbers gives the same bits.",
+  "Any order of the numbers gives the same bits. The sum of none is -0, to which\nany number can be added without a change; that of 0 and -0 is 0.",
   [
     ["halfulp sum x.npy", "the sum of all entries"],
     ["halfulp sum prices.csv --column amount", "of one column"],
@@ -84,16 +90,19 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const to = args.word<Format>("to", ["binary64", "binary32"]);
   const format = args.word("format", STREAMED);
   const columns = args.list("column");
-  const delimiter = args.text("delimiter");
+  const delimiter = args.text("delimiter")?.replace("\\t", "\t"); // a shell leaves it as two characters
+  const header = args.word("header", ["yes", "no"]);
   if (columns.length > args.operands.length) throw new UsageError(`--column is given ${columns.length} times, expected once for each file`);
   if (delimiter === "") throw new UsageError(`--delimiter is empty, expected a character`);
+  const named = columns.find((column) => !PLACE.test(column));
+  if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a place from 1 with --header no`);
   if (args.operands.filter((path) => path === "-").length > 1) throw new UsageError(`${name}: standard input twice, expected it once`);
   const engine = await openBackend(args);
   const files: Numbers[] = [];
   const progress = new Progress(io, name);
   try {
     for (const [k, path] of args.operands.entries())
-      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter }, io));
+      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header }, io));
     const [x, y] = files as [Numbers, Numbers?];
     if (y !== undefined) checkLike(name, x, y);
     const precision = to ?? (x.width === 8 ? "binary64" : "binary32");

@@ -54,7 +54,7 @@ machine without a network can be looked at elsewhere.`,
     const figures = page.split("<figure>").length - 1;
     return {
       text: `${output}: ${figures} figures${verdict}`,
-      json: { output, figures, ...(hashed ? { bitsAgree: code === 0 } : {}) },
+      json: { command: "report", output, figures, ...(hashed ? { bitsAgree: code === 0 } : {}) },
       code,
     };
   },

@@ -11,7 +11,7 @@ export const OUTPUT_OPTIONS: Options = {
     type: "string",
     short: "o",
     value: "FILE",
-    help: "write the result there: .npy or .mtx. Without it, it is printed, if it is short",
+    help: "write the result there: .npy or .mtx. A short vector is printed, too",
   },
 };
 
@@ -27,7 +27,9 @@ export async function present(
   const output = args.text("output");
   if (output !== undefined) await save(output, x);
   const all = { ...facts, sha256: hashOf(x) };
-  const told = output !== undefined ? { output } : { x: isVector(x) ? preview(x) : `${x.rows} by ${x.cols} (-o FILE writes it)` };
+  const short = isVector(x) && x.length <= SHORT;
+  const shown = isVector(x) ? preview(x) : `${x.rows} by ${x.cols} (-o FILE writes it)`;
+  const told = output === undefined ? { x: shown } : short ? { x: shown, output } : { output };
   const given = output !== undefined ? { output } : { x: isVector(x) ? x : Array.from(rowsOf(x), (row) => row.slice()) };
   return { text: lines({ ...all, ...told }), json: { command, ...all, ...given } };
 }

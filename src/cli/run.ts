@@ -3,6 +3,7 @@ import { HalfulpError, SingularError, ValueError } from "../errors.ts";
 import { Arguments, type Command, type Io, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
+import { nearest } from "./nearest.ts";
 import { toJson } from "./numerals.ts";
 import { version } from "./version.ts";
 
@@ -29,8 +30,12 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<0 
   }
   const [name, args] = first === "help" ? [rest[0], ["--help"]] : [first, rest];
   const command = COMMANDS.find((each) => each.name === name);
-  if (command === undefined)
-    throw new UsageError(`there is no command "${name}", expected ${COMMANDS.map((each) => each.name).join(", ")} (halfulp --help)`);
+  if (command === undefined) {
+    const names = COMMANDS.map((each) => each.name);
+    const meant = nearest(name as string, names);
+    const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+    throw new UsageError(`there is no command "${name}", expected ${names.join(", ")} (halfulp --help)${hint}`);
+  }
   const { operands, values } = parse(command, args);
   if (values.help === true) {
     io.out(helpOf(command));
@@ -53,7 +58,9 @@ function parse(command: Command, args: readonly string[]) {
     const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { operands: positionals, values };
   } catch (error) {
-    const message = (error as Error).message.replace(/\. To specify .*/s, "");
+    const message = (error as Error).message
+      .replace(/(?:\. To specify |\.?\n).*/s, "")
+      .replace(/argument is ambiguous$/, "has no value, but what looks like another option");
     throw new UsageError(`${command.name}: ${message} (halfulp ${command.name} --help)`);
   }
 }
@@ -70,12 +77,20 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EISDIR: "this is a folder",
   ENOTDIR: "a part of the path is no folder",
   ENOSPC: "no space left on the device",
+  EFBIG: "the file would be too large",
+  EROFS: "what is there cannot be written",
 };
+
+/** What the system has against it, in words. */
+export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  return SYSTEM[code ?? ""] ?? message;
+}
 
 function failureOf(error: unknown): { name: string; message: string; code: 1 | 2 } {
   if (error instanceof SingularError || error instanceof ValueError) return { name: error.name, message: error.message, code: 1 };
   if (error instanceof HalfulpError) return { name: error.name, message: error.message, code: 2 };
   const { code, path, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && path !== undefined) return { name: code, message: `${path}: ${SYSTEM[code] ?? message}`, code: 2 };
+  if (code !== undefined && path !== undefined)
+    return { name: code, message: `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`, code: 2 };
   return { name: "InternalError", message: `unexpected: ${message ?? String(error)}`, code: 2 };
 }

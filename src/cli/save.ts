@@ -1,5 +1,5 @@
-import { unlinkSync } from "node:fs";
-import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { constants, rmSync } from "node:fs";
+import { access, type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeMatrixMarket } from "../files/matrixMarket.ts";
 import { writeNpy } from "../files/npy.ts";
@@ -23,7 +23,11 @@ export async function checkOutput(path: string | undefined): Promise<void> {
 export async function checkPlace(path: string): Promise<void> {
   const folder = await stat(dirname(path));
   if (!folder.isDirectory()) throw new UsageError(`${path}: ${dirname(path)} is no folder`);
-  if ((await stat(path).catch(() => undefined))?.isDirectory() === true) throw new UsageError(`${path}: this is a folder, expected a file`);
+  const present = await stat(path).catch(() => undefined);
+  if (present?.isDirectory() === true) throw new UsageError(`${path}: this is a folder, expected a file`);
+  // What is no file is written as it is; a file is written beside its place.
+  if (present === undefined || present.isFile()) await access(dirname(present === undefined ? path : await realpath(path)), constants.W_OK);
+  else await access(path, constants.W_OK);
 }
 
 /** Write a vector or a matrix, as the name of the file tells. A vector is a matrix of one column in Matrix Market. */
@@ -41,18 +45,18 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  */
 export async function writeWhole(path: string, pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
   const present = await stat(path).catch(() => undefined);
-  if (present !== undefined && !present.isFile()) return writeTo(await open(path, "w"), pieces);
+  if (present !== undefined && !present.isFile()) return writeTo(path, await open(path, "w"), pieces);
   const place = present === undefined ? path : await realpath(path); // not over a link to it
   const beside = join(dirname(place), `.${basename(place)}.${process.pid}.tmp`);
   const handle = await open(beside, "wx");
   const stop = (signal: NodeJS.Signals): void => {
-    unlinkSync(beside);
+    rmSync(beside, { force: true }); // it may just have been moved
     for (const each of SIGNALS) process.off(each, stop);
     process.kill(process.pid, signal); // and now as if nobody had listened
   };
   for (const signal of SIGNALS) process.on(signal, stop);
   try {
-    await writeTo(handle, pieces);
+    await writeTo(path, handle, pieces);
     await rename(beside, place);
   } catch (error) {
     await rm(beside, { force: true });
@@ -62,9 +66,15 @@ export async function writeWhole(path: string, pieces: Iterable<string | Uint8Ar
   }
 }
 
-async function writeTo(handle: FileHandle, pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
+async function writeTo(
+  path: string,
+  handle: FileHandle,
+  pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+): Promise<void> {
   try {
     for await (const piece of pieces) await handle.writeFile(piece);
+  } catch (error) {
+    throw Object.assign(error as NodeJS.ErrnoException, { path }); // which a handle does not know
   } finally {
     await handle.close();
   }

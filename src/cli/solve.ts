@@ -1,25 +1,20 @@
 import { matrix } from "../matrix.ts";
 import type { SolveOptions } from "../solve/types.ts";
-import type { Matrix, Real } from "../types.ts";
+import type { Matrix } from "../types.ts";
 import type { Command } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
-import { asMatrix, asVector, isVector, type Loaded, load } from "./load.ts";
+import { asMatrix, asVector, inBinary64, isVector, type Loaded, load, widened } from "./load.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
 import { checkOutput } from "./save.ts";
 
 export const solve: Command = {
   name: "solve",
-  summary: "solve A x = b: fast factors, refined with exact residuals, and a proof that it converged",
+  summary: "solve A x = b: fast factors, refined with exact residuals until LINPACK's criterion holds",
   operands: "A b",
   count: [2, 2],
   options: {
     method: { type: "string", value: "M", help: "auto (unless said otherwise), mixed, double or exact: the factors to begin with" },
-    rounding: {
-      type: "string",
-      value: "R",
-      help: "backward (unless said otherwise), or correct: every component the rounded exact solution",
-    },
     "no-fallback": { type: "boolean", help: "do not go on to dearer factors where the first ones do not converge" },
     "max-iterations": { type: "string", value: "N", help: "corrections at most with the factors of one method; 30 unless said otherwise" },
     ...OUTPUT_OPTIONS,
@@ -28,17 +23,16 @@ export const solve: Command = {
   help: `
 Solves A x = b for a square matrix and one right-hand side or, as the columns of a matrix, several, from .npy, Matrix Market or
 CSV files. The residual is LINPACK's, exact and rounded once: at most 1 is converged. Exit code 1 for a singular matrix, or where it
-did not converge (or, with --rounding correct, was not proved).`,
+did not converge.`,
   examples: [
     ["halfulp solve A.mtx b.mtx -o x.npy", "into a file, with a summary"],
-    ["halfulp solve A.csv b.csv --rounding correct", "the one right answer, to the last bit"],
+    ["halfulp solve A.csv b.csv --method exact", "with exact factors from the start"],
   ],
   async run(args, io) {
     const [left, right] = args.operands as [string, string];
     await checkOutput(args.text("output"));
     const options: SolveOptions = {
       method: args.word("method", ["auto", "mixed", "double", "exact"]),
-      rounding: args.word("rounding", ["backward", "correct"]),
       fallback: !args.flag("no-fallback"),
       maxIterations: args.whole("max-iterations", 1),
     };
@@ -65,7 +59,7 @@ did not converge (or, with --rounding correct, was not proved).`,
       return {
         ...outcome,
         json: { ...outcome.json, method, fellBack },
-        code: converged && (certified || options.rounding !== "correct") ? 0 : 1,
+        code: converged ? 0 : 1,
       };
     } finally {
       progress.end();
@@ -77,13 +71,4 @@ did not converge (or, with --rounding correct, was not proved).`,
 function rightHandSide(name: string, value: Loaded): Float64Array | Matrix {
   if (isVector(value) || value.rows === 1 || value.cols === 1) return inBinary64(asVector(name, value));
   return widened(asMatrix(name, value));
-}
-
-// Numbers of binary32 are numbers of binary64 too.
-function widened(A: Matrix<Float64Array> | Matrix<Float32Array>): Matrix {
-  return { ...A, data: inBinary64(A.data) };
-}
-
-function inBinary64(x: Real): Float64Array {
-  return x.BYTES_PER_ELEMENT === 8 ? (x as Float64Array) : Float64Array.from(x);
 }

@@ -5,7 +5,7 @@ import type { Schedule, SparseOptions } from "../sparse/types.ts";
 import type { Sparse } from "../types.ts";
 import type { Command } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
-import { asVector, isSparse, load } from "./load.ts";
+import { asVector, inBinary64, isSparse, load } from "./load.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
 import { checkOutput } from "./save.ts";
@@ -39,7 +39,7 @@ that the file may be a whole matrix. A zero on the diagonal, or none, ends with 
     const A = await load(L, io);
     if (!isSparse(A))
       throw new ShapeError(`${L} is dense, expected a sparse matrix (Matrix Market, coordinate); halfulp trsv solves dense ones`);
-    const right = asVector(b, await load(b, io)) as Float64Array;
+    const right = inBinary64(asVector(b, await load(b, io)));
     await using engine = await openEngine(args, A.values.length);
     const progress = new Progress(io, "sptrsv").tick();
     try {

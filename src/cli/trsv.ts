@@ -4,7 +4,7 @@ import { entries, matrix } from "../matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../types.ts";
 import type { Arguments, Command, Options } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
-import { asMatrix, asVector, load } from "./load.ts";
+import { asMatrix, asVector, inBinary64, load, widened } from "./load.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
 import { checkOutput } from "./save.ts";
@@ -56,8 +56,10 @@ same bits on every engine. A zero on the diagonal ends with exit code 1.`,
       refineBlocks: args.whole("refine-blocks", 0),
       blockSize: args.whole("block-size", 1),
     };
-    const matrixT = asMatrix(T, await load(T, io)) as Matrix;
-    const vectorB = asVector(b, await load(b, io)) as Float64Array;
+    const [givenT, givenB] = [asMatrix(T, await load(T, io)), asVector(b, await load(b, io))];
+    const alike = givenT.data.BYTES_PER_ELEMENT === givenB.BYTES_PER_ELEMENT;
+    const matrixT = alike ? (givenT as Matrix) : widened(givenT);
+    const vectorB = alike ? (givenB as Float64Array) : inBinary64(givenB);
     await using engine = await openEngine(args, matrixT.rows ** 2);
     const progress = new Progress(io, "trsv").tick();
     try {

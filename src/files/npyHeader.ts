@@ -10,6 +10,7 @@ export const MAGIC = "\x93NUMPY";
 export const PREFIX = 12;
 // Version 1 has 16 bits for the length. Versions 2 and 3 can have 4 GiB, for the names of fields, which are not read here.
 const LONGEST = 65535;
+const MOST = 2 ** 31 - 1;
 const TYPES: ReadonlyMap<unknown, readonly [width: 4 | 8, littleEndian: boolean]> = new Map([
   ["<f8", [8, true]],
   ["<f4", [4, true]],
@@ -72,6 +73,8 @@ export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
   if (shape.length > 2) fail(routine, `${shape.length} dimensions, shape (${shape.join(", ")})`, "none, one or two");
   const count = shape.reduce((product, n) => product * n, 1);
   const [width, littleEndian] = type;
+  // No bytes in the file vouch for the other dimension of an empty matrix.
+  if (count === 0 && shape.some((n) => n > MOST)) fail(routine, `shape (${shape.join(", ")})`, `at most ${MOST} rows and columns`);
   if (!Number.isSafeInteger(count * width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
   return { width, littleEndian, fortranOrder: fortran_order, shape, count, start };
 }
@@ -79,7 +82,12 @@ export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
 function refuseType(routine: string, descr: Value | undefined): never {
   const kind = typeof descr === "string" ? KINDS[/^[<>|=]?([a-zA-Z])/.exec(descr)?.[1] ?? ""] : KINDS.V;
   const order = typeof descr === "string" && /^=?f[48]$/.test(descr) ? "in the byte order of the machine that wrote them" : kind;
-  return fail(routine, `'descr' ${describe(descr)}${order === undefined ? "" : ` (${order})`}`, "'<f8', '>f8', '<f4' or '>f4'");
+  const convertible = kind === KINDS.b || kind === KINDS.i || kind === KINDS.u || kind === KINDS.f;
+  return fail(
+    routine,
+    `'descr' ${describe(descr)}${order === undefined ? "" : ` (${order})`}`,
+    `'<f8', '>f8', '<f4' or '>f4'${convertible ? " (NumPy: A.astype(float))" : ""}`,
+  );
 }
 
 type Value = string | boolean | number | Value[] | { readonly list: Value[] };

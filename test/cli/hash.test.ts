@@ -67,6 +67,12 @@ describe("hash", () => {
     expect(await hashOf(said.output as string)).toBe(said.sha256);
     expect(readFileSync(said.output as string).length).toBe(128 + 16);
   });
+  test("raw numbers from a stream", async () => {
+    expect((await halfulp(["hash", "-", "--format", "raw"], [bytes(x)])).out).toBe(`${sha256(bytes(x))}  binary64 ${x.length}  -\n`);
+    expect((await halfulp(["hash", "-", "--format", "raw32"], [bytes(x)])).out).toMatch(`${sha256(bytes(x))}  binary32 ${2 * x.length}  -`);
+    expect((await halfulp(["hash", put("x.dat", bytes(x)), "--format", "raw"])).out).toMatch(sha256(bytes(x)));
+    expect(await halfulp(["hash", "-", "--format", "csv"])).toMatchObject({ code: 2, err: expect.stringMatching(/--format is "csv"/) });
+  });
   test("what it does not read", async () => {
     expect(await halfulp(["hash", put("t.csv", "1\n")])).toMatchObject({ code: 2, err: expect.stringMatching(/hash reads .npy/) });
     expect(await halfulp(["hash"])).toMatchObject({ code: 2, err: expect.stringMatching(/0 operands, expected 1 or more/) });

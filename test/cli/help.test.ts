@@ -46,11 +46,16 @@ describe("help", () => {
     [["sum", "--nonsense"], /sum: Unknown option '--nonsense' \(halfulp sum --help\)/],
     [["sum", "x", "--round"], /sum: Option '--round <value>' argument missing/],
     [["sum", "x", "--hex=1"], /sum: Option '--hex' does not take an argument/],
+    [["sum", "x", "--threads", "-1", "--json"], /sum: Option '--threads' has no value, but what looks like another option \(/],
+    [["summ"], /there is no command "summ".*; did you mean sum\?$/],
+    [["foo"], /there is no command "foo".*\(halfulp --help\)$/],
+    [["solve", "A", "b", "--rounding", "correct"], /solve: Unknown option '--rounding'/],
     [["help", "nonsense"], /there is no command "nonsense"/],
   ])("%j is refused in one line", async (argv, message) => {
     const { code, out, err } = await halfulp(argv);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toMatch(message);
+    const said = argv.includes("--json") ? JSON.parse(out).error.message : "";
+    expect({ code, said: said === "" ? out : said }).toEqual({ code: 2, said: said === "" ? "" : err.slice("halfulp: ".length, -1) });
+    expect(err.trimEnd()).toMatch(message);
     expect(err).toMatch(/^halfulp: [^\n]+\n$/);
   });
 });

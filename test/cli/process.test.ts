@@ -74,6 +74,29 @@ describe("exit codes, and what goes where", () => {
     const [A, b] = [mtx("grid.mtx", laplacian(200, 200)), npy("ones.npy", new Float64Array(40_000).fill(1))];
     expect(shell(`halfulp sptrsv ${A} ${b} --json | head -c 10`)).toEqual({ code: 0, out: '{"command"', err: "" });
   });
+  test("nor does he change the exit code", () => {
+    const file = npy("x.npy", x);
+    expect(shell(`halfulp hash ${file} --expect ffffffff | true; exit \${PIPESTATUS[0]}`)).toEqual({ code: 1, out: "", err: "" });
+    expect(shell(`halfulp sum ${file} | true; exit \${PIPESTATUS[0]}`)).toEqual({ code: 0, out: "", err: "" });
+  });
+  test("an output that cannot be written is a failure, told in one line", () => {
+    const file = npy("x.npy", x);
+    expect(shell(`halfulp sum ${file} > /dev/full`)).toEqual({
+      code: 2,
+      out: "",
+      err: "halfulp: standard output: no space left on the device\n",
+    });
+    expect(shell(`halfulp sum ${at("nothing.npy")} 2> /dev/full`)).toEqual({ code: 2, out: "", err: "" });
+  });
+  test("a matrix by columns through a pipe with a name", () => {
+    const file = npy("F.npy", matrix(Float64Array.of(1, 2, 3, 4), 2, 2, { order: "column" }));
+    const [piped, plain] = [
+      shell(`mkfifo ${at("p.npy")}; cat ${file} > ${at("p.npy")} & timeout 10 "${process.execPath}" "${main}" hash ${at("p.npy")}`),
+      halfulp(["hash", file]),
+    ];
+    expect(piped).toMatchObject({ code: 0, err: "" });
+    expect(piped.out.slice(0, 64)).toBe(plain.out.slice(0, 64));
+  });
 });
 
 describe("hostile files: a named error within a second", () => {

@@ -165,6 +165,7 @@ describe("CSV", () => {
   test("other separators", async () => {
     expect(await one("sum", put("t.tsv", "a\tb\n1\t2\n3\t4\n"), "-c", "b")).toBe(6);
     expect(await one("sum", put("s.csv", "1;2\n3;4"), "--delimiter", ";", "-c", "2")).toBe(6);
+    expect(await one("sum", put("s.csv", "1\t2\n3\t4"), "--delimiter", "\\t", "-c", "2")).toBe(6);
   });
   test("a byte order mark, no line end, nothing at all", async () => {
     expect(await one("sum", put("b.csv", "\ufeff1\n2"))).toBe(3);
@@ -188,6 +189,44 @@ describe("CSV", () => {
     const said = await halfulp(["sum", put("t.csv", instead), "-c", column]);
     if (message === undefined) expect(said.code).toBe(0);
     else expect(said).toMatchObject({ code: 2, out: "", err: expect.stringMatching(message) });
+  });
+  test.each(["NA\n1\n", "n/a\n1\n", "12x\n1\n", "0x10\n1\n", "1_000\n2\n", "1%\n", "$5\n1\n", "-x\n1\n", ".\n1\n", '""\n1\n'])(
+    "%j: a number gone wrong is no name",
+    async (text) => {
+      const said = await halfulp(["sum", put("t.csv", text)]);
+      expect(said).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/line 1 has .*expected a number \(--header yes/) });
+      expect((await halfulp(["sum", put("t.csv", text), "--header", "yes"])).code).toBe(0);
+      expect((await halfulp(["sum", put("t.csv", text), "--header", "no"])).code).toBe(2);
+    },
+  );
+  test.each(["price\n1\n", "_1\n1\n", "% change\n1\n", "größe\n1\n", '"a, b"\n1\n'])("%j: a name", async (text) => {
+    expect(await one("sum", put("t.csv", text))).toBe(1);
+    expect(await halfulp(["sum", put("t.csv", text), "--header", "no"])).toMatchObject({ code: 2, out: "" });
+  });
+  test("names that are numbers", async () => {
+    const file = put("years.csv", "2020,2021\n1,2\n3,4\n");
+    expect(await one("sum", file, "-c", "2021", "--header", "yes")).toBe(6);
+    expect(await one("sum", file, "-c", "2", "--header", "yes")).toBe(6);
+    expect(await one("sum", file, "-c", "2")).toBe(2027);
+    expect((await halfulp(["sum", file, "-c", "2021"])).err).toMatch(/2 columns, expected at least 2021 \(--header yes/);
+    expect((await halfulp(["sum", file, "-c", "x", "--header", "no"])).err).toMatch(/--column is "x", expected a place/);
+    expect((await halfulp(["sum", file, "--header", "maybe"])).err).toMatch(/--header is "maybe", expected yes or no/);
+  });
+  test("carriage returns: with a line feed, within quotes, and alone", async () => {
+    expect(await one("sum", put("r.csv", "1\r\n2\r\r\n3\r"))).toBe(6);
+    expect(await one("sum", put("r.csv", '"a\rb",1\n"c\r\nd",2\n'), "-c", "2")).toBe(3);
+    for (const command of ["sum", "lu"])
+      expect(await halfulp([command, put("r.csv", "1,2\r3,4\r")])).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringMatching(/line 1 has a carriage return without a line feed/),
+      });
+  });
+  test("many separators within quotes take no more time than others", async () => {
+    const file = put("q.csv", `"${",".repeat(300_000)}",7\n`);
+    const start = performance.now();
+    expect(await one("sum", file, "-c", "2")).toBe(7);
+    expect(performance.now() - start).toBeLessThan(1000);
   });
   test("a quote that is never closed does not keep the file", async () => {
     const start = performance.now();

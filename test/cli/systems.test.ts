@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { describe, expect, test, vi } from "vitest";
+import { writeWhole } from "../../src/cli/save.ts";
 import {
   engines,
   exlu,
@@ -66,10 +67,9 @@ describe("trsv", () => {
     const [T, c] = [matrix(Float32Array.from(A.data), n, n), Float32Array.from(b)];
     await json(["trsv", npy("T.npy", T as unknown as Matrix), npy("c.npy", c), "-o", at("y.npy")]);
     expect(storedBits(saved("y.npy") as Real)).toEqual(storedBits(extrsv(T, c)));
-    expect(await halfulp(["trsv", at("T.npy"), files.b])).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(/b is binary64, expected binary32/),
-    });
+    const wide = matrix(Float64Array.from(T.data), n, n);
+    expect(await json(["trsv", at("T.npy"), files.b])).toMatchObject({ x: [...extrsv(wide, b)] });
+    expect(await json(["trsv", files.A, at("c.npy")])).toMatchObject({ x: [...extrsv(A, Float64Array.from(c))] });
   });
   test("a sparse file with zeros filled in, and a right-hand side from standard input", async () => {
     const S = laplacian(4, 4);
@@ -89,6 +89,8 @@ describe("trsv", () => {
   test("a short solution is printed, of a long one the beginning", async () => {
     const said = await halfulp(["trsv", put("T.csv", "2,0\n1,4\n"), put("b.csv", "1\n1\n")]);
     expect(said.out).toMatch(/^x +0.5 0.125$/m);
+    expect((await halfulp(["trsv", at("T.csv"), at("b.csv"), "-o", at("s.npy")])).out).toMatch(/^x +0.5 0.125$/m);
+    expect((await halfulp(["trsv", files.A, files.b, "-o", at("s.npy")])).out).not.toMatch(/^x /m);
     expect((await halfulp(["trsv", files.A, files.b])).out).toMatch(/^x .* \.\.\. \(40 in all; -o FILE writes them\)$/m);
   });
 });
@@ -121,6 +123,32 @@ describe("lu", () => {
   });
 });
 
+describe("empty matrices with many rows take no time", () => {
+  const empty = (shape: string, fortran: "True" | "False"): Uint8Array => {
+    const header = `{'descr': '<f8', 'fortran_order': ${fortran}, 'shape': ${shape}, }\n`;
+    return Uint8Array.from(Buffer.from(`\x93NUMPY\x01\x00${String.fromCharCode(header.length)}\x00${header}`, "latin1"));
+  };
+  const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+  test.each([
+    ["empty1.npy", empty("(1000000000, 0)", "True")],
+    ["empty2.npy", empty("(1000000000, 0)", "False")],
+    ["empty3.npy", empty("(0, 2147483647)", "True")],
+    ["empty4.mtx", "%%MatrixMarket matrix array real general\n1000000000 0\n"],
+  ])("%s", async (name, content) => {
+    const file = put(name, content);
+    expect((await json(["hash", file])).files).toMatchObject([{ sha256: nothing }]);
+    expect(await json(["lu", file, "--error", "-o", at("e.npy")])).toMatchObject({ sha256: nothing, error: 0 });
+    expect((await json(["hash", at("e.npy")])).files).toMatchObject([{ sha256: nothing }]);
+  });
+  test.each(["(1000000000000000, 0)", "(0, 1000000000000000)"])("too many: %s", async (shape) => {
+    for (const command of ["hash", "lu"])
+      expect(await halfulp([command, put("e.npy", empty(shape, "True"))])).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/e.npy: shape .*, expected at most 2147483647 rows and columns/),
+      });
+  });
+});
+
 describe("sptrsv", () => {
   const S = laplacian(9, 9);
   const c = numbers(81);
@@ -139,6 +167,10 @@ describe("sptrsv", () => {
     // The residual by the dense routine.
     if (!flags.includes("--plain" as never) && !flags.includes("--schedule" as never))
       expect(said.residual).toBe((await json(["trsv", file, right, ...flags])).residual);
+  });
+  test("binary32 is widened", async () => {
+    const single = Float32Array.from(c);
+    expect(await json(["sptrsv", file, npy("single.npy", single)])).toMatchObject({ x: [...sptrsv(S).solve(Float64Array.from(single))] });
   });
   test("what is dense, or has a gap on the diagonal", async () => {
     expect(await halfulp(["sptrsv", files.A, files.b])).toMatchObject({
@@ -200,8 +232,17 @@ describe("files in and out", () => {
     [
       "a matrix that would not fit",
       ["lu", put("large.mtx", "%%MatrixMarket matrix coordinate real general\n1000000 1000000 1\n1 1 1\n")],
-      /large.mtx is a sparse matrix, 1000000 by 1000000, expected at most 536870912 entries/,
+      /large.mtx is a sparse matrix, 1000000 by 1000000, expected at most 134217728 entries/,
     ],
+    [
+      "a few bytes that would fill gigabytes",
+      ["lu", put("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n20000 20000 1\n1 1 1\n")],
+      /zeros.mtx is a sparse matrix, 20000 by 20000, expected at most 134217728 entries/,
+    ],
+    ["one file for two results", ["lu", files.A, "-o", at("s.npy"), "--pivots", `${path}/./s.npy`], /-o and --pivots are both/],
+    ["a number gone wrong in line 1", ["lu", put("first.csv", "1,2,x\n1,2,3\n")], /first.csv: line 1 has "x" in column 3/],
+    ["and of a vector", ["trsv", files.A, put("firstb.csv", "1x\n1\n")], /firstb.csv: line 1 has "1x" in column 1/],
+    ["names beside a number", ["lu", put("mixed.csv", "a,2\n1,2\n")], /mixed.csv: line 1 has "a" in column 1/],
     [
       "rows without end",
       ["lu", put("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n")],
@@ -248,16 +289,56 @@ describe("files in and out", () => {
   test("a matrix from a stream, in pieces", async () => {
     const said = await halfulp(["lu", "-", "--json"], pieces(new Uint8Array(readFileSync(files.A)), 1000));
     expect(JSON.parse(said.out).sha256).toBe((await json(["lu", files.A])).sha256);
-    const header = "{'descr': '<f8', 'fortran_order': False, 'shape': (40000, 40000), }\n";
+    const header = "{'descr': '<f8', 'fortran_order': False, 'shape': (20000, 20000), }\n";
     const announced = Buffer.from(`\x93NUMPY\x01\x00${String.fromCharCode(header.length)}\x00${header}${"12345678".repeat(9)}`, "latin1");
     const less = await halfulp(["lu", "-"], [Uint8Array.from(announced)]);
-    expect(less).toMatchObject({ code: 2, err: expect.stringMatching(/ends after 72 bytes of numbers, expected 12800000000/) });
+    expect(less).toMatchObject({ code: 2, err: expect.stringMatching(/ends after 72 bytes of numbers, expected 3200000000/) });
+    const more = announced.toString("latin1").replace("(20000, 20000)", "(92681, 92681)");
+    let asked = false;
+    const stream = (function* () {
+      yield Uint8Array.from(Buffer.from(more, "latin1"));
+      asked = true;
+    })();
+    expect(await halfulp(["lu", "-"], stream)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/standard input has 8589767761 numbers .*, expected at most 536870912 from a stream/),
+    });
+    expect(asked).toBe(false);
   });
   test("nothing is left beside an output, and what was there is replaced", async () => {
     put("x.npy", "old");
     await json(["trsv", files.A, files.b, "-o", at("x.npy")]);
     expect((saved("x.npy") as Real).length).toBe(n);
     expect(leftovers()).toEqual([]);
+  });
+  test("a failure to write names the file", async () => {
+    symlinkSync("/dev/full", at("full.npy"));
+    expect(await halfulp(["trsv", files.A, files.b, "-o", at("full.npy")])).toMatchObject({
+      code: 2,
+      out: "",
+      err: `halfulp: ${at("full.npy")}: no space left on the device\n`,
+    });
+  });
+  // Root may write everywhere.
+  if (process.getuid?.() !== 0)
+    test("a folder that cannot be written is found before the work", async () => {
+      mkdirSync(at("closed"), { mode: 0o500 });
+      const said = await halfulp(["trsv", at("nothing.npy"), files.b, "-o", at("closed/x.npy")]);
+      expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: no permission\n` });
+    });
+  test("a signal that comes when the file has just been moved", async () => {
+    const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+    const before = process.listeners("SIGINT");
+    function* pieces(): Generator<string> {
+      yield "all of it";
+      const beside = leftovers()[0] as string;
+      renameSync(at(beside), at("moved.txt"));
+      const stop = process.listeners("SIGINT").find((each) => !before.includes(each)) as (signal: string) => void;
+      stop("SIGINT");
+    }
+    await expect(writeWhole(at("whole.txt"), pieces())).rejects.toThrow(/ENOENT.*rename/);
+    expect(kill).toHaveBeenCalledWith(process.pid, "SIGINT");
+    kill.mockRestore();
   });
   test("a link is followed, a device is written as it is", async () => {
     put("target.npy", "old");

@@ -85,7 +85,7 @@ describe("writing as NumPy does", () => {
     for (const [rows, cols] of [
       [1, 1],
       [1000000, 0],
-      [0, 1234567890123],
+      [0, 2147483647],
       [12345, 7],
     ] as const) {
       const bytes = writeNpy(matrix(new Float32Array(rows * cols), rows, cols));
@@ -140,6 +140,10 @@ describe("headers", () => {
     ["10^18 rows", file(dict("(1000000000000000000,)")), /size of "1000000000000000000", expected at most/],
     ["10^15 rows", file(dict("(1000000000000000,)"), 8), /8 bytes of numbers, expected 8000000000000000/],
     ["2^70 entries", file(dict("(2000000000, 2000000000)")), /shape \(2000000000, 2000000000\), expected a file that can be stored/],
+    ["10^15 empty rows", file(dict("(1000000000000000, 0)")), /shape \(1000000000000000, 0\), expected at most 2147483647 rows/],
+    ["10^15 empty columns", file(dict("(0, 1000000000000000)")), /shape \(0, 1000000000000000\), expected at most 2147483647 rows/],
+    ["integers", file(dict("(2,)", "'<i8'"), 16), /"<i8" \(integers\), expected .* \(NumPy: A\.astype\(float\)\)$/],
+    ["complex numbers", file(dict("(1,)", "'<c16'"), 16), /"<c16" \(complex numbers\), expected [^(]*$/],
     ["more digits than any size has", file(dict(`(${"9".repeat(60000)},)`)), /a size of "9999/],
     ["a negative size", file(dict("(-1,)")), /has "-", expected/],
     ["half a row", file(dict("(2.5,)"), 16), /has "\.", expected/],
