@@ -17,7 +17,7 @@ export function threadName(method) {
 const read = ({ x, iterations, method, converged }) => ({ x, iterations, method, converged });
 
 /**
- * All of them on a system { n, A, b }, as { rivals, free }; the exact method if `exact`. `pool` is the engine of two threads,
+ * All of them on a system { n, A, b }, as { rivals, slow, free }; the exact method if `exact`. `pool` is the engine of two threads,
  * undefined where there is none. Ours is mixed and double wherever it runs.
  */
 export function solveRivals(system, { exact, pool, blas, packages }) {
@@ -43,7 +43,9 @@ export function solveRivals(system, { exact, pool, blas, packages }) {
     const own = make(system);
     return { name, once, run: () => run(own), read };
   });
-  return { rivals: [...ours, ...onThreads, ...others], free: near.free };
+  const isSlow = ({ name }) => name.startsWith("exact") || packages.some((one) => one.name === name);
+  const rivals = [...ours, ...onThreads, ...others];
+  return { rivals: rivals.filter((one) => !isSlow(one)), slow: rivals.filter(isSlow), free: near.free };
 }
 
 /** The engine of two threads, or undefined and the reason. */
