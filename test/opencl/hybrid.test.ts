@@ -280,8 +280,12 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     const engine = await open({ choices: { solve } });
     const { iterations } = await engine.solve(A, vector(n), { method: "mixed" });
     await engine.close();
-    const names = ["factorize", "backward", ...Array.from({ length: iterations }, () => ["forward", "backward"]).flat()];
-    expect(phases.map(({ name }) => name)).toEqual(names);
+    // A correction each, and then the random system that shows that A is regular.
+    expect(phases.slice(0, 2).map(({ name }) => name)).toEqual(["factorize", "backward"]);
+    expect(phases.length).toBeGreaterThan(2 + 2 * iterations);
+    phases.slice(2).forEach(({ name }, k) => {
+      expect(name).toBe(k % 2 === 0 ? "forward" : "backward");
+    });
     for (const { n: order, wall, cpu, gpu, overlap } of phases) {
       expect(order).toBe(n);
       expect(cpu).toBeGreaterThan(0);

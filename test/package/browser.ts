@@ -64,7 +64,7 @@ export async function visit(folder: string, page: string, seconds = 60): Promise
     await ended;
     server.close();
     server.closeAllConnections();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 }); // its processes end a little later
   }
 }
 

@@ -20,6 +20,6 @@ export function browse(file: string, ...flags: string[]): { dom: string; console
     if (status !== 0) throw new Error(`chromium ended with ${status}: ${stderr}`);
     return { dom: stdout, console: stderr.split("\n").filter((line) => /CONSOLE/.test(line)) };
   } finally {
-    rmSync(profile, { recursive: true, force: true });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 });
   }
 }
