@@ -1,6 +1,7 @@
 // A page in a real browser. It reports by posting to the server that it came from: nothing else has to be known about it.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -47,7 +48,7 @@ export async function visit(folder: string, page: string, seconds = 60): Promise
   const profile = mkdtempSync(join(tmpdir(), "halfulp-browser-"));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${page}`;
   const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`];
-  const browser = spawn(chromium() as string, [...flags, url], { stdio: "ignore" });
+  const browser = spawn(chromium() as string, [...flags, url], { stdio: "ignore", detached: true });
   const ended = new Promise<void>((resolve) => browser.once("exit", () => resolve()));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -60,11 +61,11 @@ export async function visit(folder: string, page: string, seconds = 60): Promise
     return { report: await Promise.race([report, late]), asked };
   } finally {
     clearTimeout(timer);
-    browser.kill("SIGKILL");
+    process.kill(-(browser.pid as number), "SIGKILL"); // with the processes that it started
     await ended;
     server.close();
     server.closeAllConnections();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 }); // its processes end a little later
+    await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }).catch(() => {}); // a file of a process that is ending may be left in the folder for such files
   }
 }
 
