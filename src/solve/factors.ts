@@ -113,3 +113,9 @@ export function scaledRight(system: System, vectors: readonly Float64Array[]): {
 export function unscaled(system: System, x: Float64Array, powers: readonly number[]): Float64Array[] {
   return apart(x, system.n, powers.length).map((v, c) => scaledBy(v, system.cols, -(powers[c] as number) - system.power));
 }
+
+/** The solutions of 2^power A y = v, as good as the factors are. */
+export function* solved(system: System, factors: Factorization, vectors: readonly Float64Array[]): Routine<Float64Array[]> {
+  const { b, powers } = scaledRight(system, vectors);
+  return unscaled(system, yield* factors.substitute(b, vectors.length), powers);
+}

@@ -2,7 +2,7 @@ import type { Routine } from "../dense/steps.ts";
 import { powerOfTwo } from "../exact/bits.ts";
 import { correct } from "../exact/store.ts";
 import { exactResidual } from "./exactResidual.ts";
-import { type Factorization, scaledRight, unscaled } from "./factors.ts";
+import { type Factorization, solved } from "./factors.ts";
 import { overlapped } from "./overlap.ts";
 import { exponent, largest, sameNumbers, scaled } from "./powers.ts";
 import { exactResiduals, ordinaryResiduals } from "./residuals.ts";
@@ -112,11 +112,6 @@ export function* refine(
     attempts.filter(({ near }) => near),
   );
   return attempts;
-}
-
-function* solved(system: System, factors: Factorization, vectors: readonly Float64Array[]): Routine<Float64Array[]> {
-  const { b, powers } = scaledRight(system, vectors);
-  return unscaled(system, yield* factors.substitute(b, vectors.length), powers);
 }
 
 function* takeResiduals(system: System, active: readonly Approximation[]): Routine<void> {

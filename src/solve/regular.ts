@@ -1,6 +1,6 @@
 import type { Routine } from "../dense/steps.ts";
 import { Random } from "../problems/random.ts";
-import { type Factorization, scaledRight, unscaled } from "./factors.ts";
+import { type Factorization, solved } from "./factors.ts";
 import { largest } from "./powers.ts";
 import { exactResiduals, ordinaryResiduals } from "./residuals.ts";
 import type { System } from "./system.ts";
@@ -13,7 +13,8 @@ const MOST = 30; // corrections
 
 /**
  * Whether the factors solve a random system, as those of a regular matrix do unless it is next to singular. The solution is left as
- * a sum that nobody adds up: of r := r - A d with d from the factors only the size of r counts, and how far it may be off.
+ * a sum that nobody adds up: of r := r - A d with d from the factors only the size of r counts, and how far it may be off. (One
+ * thread, FMA, n = 1000: 0.85 ms of 22.)
  */
 export function* solvesAnything(system: System, factors: Factorization): Routine<boolean> {
   if (factors.suspicious) return false;
@@ -31,8 +32,7 @@ function* vanishes(system: System, factors: Factorization, v: Float64Array, step
   const enough = SMALL / Math.sqrt(n);
   let [r, size, error] = [v, 1, 0];
   for (let k = 0; k < MOST; k++) {
-    const { b, powers } = scaledRight(system, [r]);
-    const d = unscaled(system, yield* factors.substitute(b, 1), powers);
+    const d = yield* solved(system, factors, [r]);
     const [next] = (yield* step(system, d, [r])) ?? [];
     if (!next) return undefined;
     const left = largest(next);

@@ -16,7 +16,7 @@ export interface Work {
   /** For several calls, which may overlap: then factors that are dropped can go only when none is pending. */
   readonly lasting: boolean;
   readonly dropped: Factorization[];
-  /** Nothing speaks for a singular matrix, or it has been proved that it is not. */
+  /** The matrix was shown not to be singular, or nothing more can be done to find out. */
   regular: boolean;
 }
 
@@ -63,8 +63,8 @@ export function* attempt(work: Work, method: SolveMethod, rights: readonly Right
   return [...attempts.filter((each) => !lost.includes(each)), ...again];
 }
 
-// The solution of a system of norm 1 may be out of range where x is not, for a matrix of the norm 2^-LOWER and less: rows or columns are
-// very unlike. Then the right-hand side is lowered.
+// The solution of a system of norm 1 may be out of range where x is not: rows or columns are very unlike. With a right-hand side of
+// 2^-LOWER it is in range, unless norm(A) norm(x) / norm(b) is above 2^(1024 + LOWER).
 const LOWER = 600;
 
 // The factors, and if they are new the solutions that came with them.
