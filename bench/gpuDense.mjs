@@ -27,7 +27,7 @@ export function ourRival({ ours: { finish } }, data, routine, enqueue, result) {
 
 /** The same by the papers' stages alone: `enqueue` takes one of them. */
 export function stageRivals({ ours: { finish } }, data, enqueue, result) {
-  return STAGES.map((stage) => ({ name: stage, enqueue: () => enqueue(stage), finish, read: () => data.read(result) }));
+  return STAGES.map((stage) => ({ name: stage, enqueue: () => enqueue(stage), finish, read: () => data.read(result), slow: true }));
 }
 
 /** That of one of NVIDIA's libraries ("blas", "solver"), in a list that is empty where it is not there. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { runSync } from "../../src/dense/steps.ts";
 import type { PlainKernels } from "../../src/engines/plain.ts";
-import { type Matrix, matrix, SingularError } from "../../src/index.ts";
+import { illConditionedMatrix, type Matrix, matrix, SingularError } from "../../src/index.ts";
 import { entries } from "../../src/matrix.ts";
 import { exactResidual } from "../../src/solve/exactResidual.ts";
 import { systemOf } from "../../src/solve/system.ts";
@@ -150,6 +150,45 @@ describe("refinement", () => {
     });
     const singular = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
     expect(() => blind.solve(singular, Float64Array.of(1, 5, 1), { method: "double", fallback: false })).toThrow(SingularError);
+  });
+
+  test("nor is one regular because ordinary arithmetic says so", () => {
+    const hopeful = withPlain({
+      factorize: (...args) => ({ ...reference.plain.factorize(...args), column: -1, least: 1, largest: 1 }),
+      substitute: (_routine, _factors, right, _k, x) => x.set(right.map((v) => v * 2 ** 40)),
+      residual: (_routine, _alpha, _A, _x, _b, _k, r) => void r.fill(0),
+    });
+    const singular = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
+    expect(() => hopeful.solve(singular, Float64Array.of(6, 15, 24), { method: "double", fallback: false })).toThrow(SingularError);
+  });
+
+  test.each([
+    [2, 1],
+    [4, 1],
+    [6, 1],
+    [7, 1],
+    [6, 6],
+    [7, 6],
+    [7.4, 12],
+  ])("binary32 factors show that a matrix of condition 1e%d, with %d blocks, is regular", (digits, blocks) => {
+    const formats: string[] = [];
+    const watched = withPlain({
+      factorize(...args) {
+        formats.push(args[3]);
+        return reference.plain.factorize(...args);
+      },
+    });
+    const size = 10;
+    const ill = matrix(new Float64Array((blocks * size) ** 2), blocks * size, blocks * size);
+    for (let k = 0; k < blocks; k++) {
+      const block = illConditionedMatrix(size, 10 ** digits, k);
+      for (let i = 0; i < size; i++) ill.data.set(block.data.subarray(i * size, (i + 1) * size), (k * size + i) * ill.ld + k * size);
+    }
+    expect(watched.solve(ill, randoms(new Random(blocks), ill.rows), { method: "mixed" })).toMatchObject({
+      converged: true,
+      method: "mixed",
+    });
+    expect(formats).toEqual(["binary32"]);
   });
 
   test("factors that fell back once are not made again", () => {
