@@ -12,9 +12,9 @@ const PATIENCE = 5000;
 const pace = { rounds, warmUp: quick ? 1 : 20 };
 
 /**
- * Race these rivals, and the slow ones by themselves: behind kernels of several times its arithmetic exdot was 5 % slower than
- * behind cuBLAS's. Returns for each its result (what `read` makes of it), and median, minimum and all rounds in
- * nanoseconds a call; or why it did not run.
+ * Race these rivals, and the slow ones by themselves: those that are compared follow each other closely, whatever the host does.
+ * Returns for each its result (what `read` makes of it), and median, minimum and all rounds in nanoseconds a call; or why it did
+ * not run.
  */
 export async function contest(rivals) {
   const ready = [];

@@ -1,8 +1,15 @@
 // How long a solve spends in each of the kernels it calls: its kernels with a clock in front of them. Where a kernel returns a
 // promise the time runs until that resolves, so that waiting for a device counts where the work is.
 
-const PLAIN = ["keep", "magnitudes", "factorize", "substitute"];
-const EXACT = { gemv: "residual", gemm: "residual", lu: "exact factorization", trsv: "exact substitution" };
+const PLAIN = {
+  keep: "keep",
+  magnitudes: "magnitudes",
+  factorize: "factorize",
+  substitute: "substitute",
+  refine: "substitute and residual",
+  residual: "ordinary residual",
+};
+const EXACT = { gemv: "exact residual", gemm: "exact residual", lu: "exact factorization", trsv: "exact substitution" };
 
 /** These kernels, and `phases`: { phase: { calls, time } } of all calls since it was last emptied, times in nanoseconds. */
 export function withClock(kernels) {
@@ -27,7 +34,7 @@ export function withClock(kernels) {
         return phase === undefined ? value.bind(target) : (...args) => clocked(phase, () => value.apply(target, args));
       },
     });
-  const plain = kernels.plain && { plain: wrap(kernels.plain, (key) => (PLAIN.includes(key) ? key : undefined)) };
+  const plain = kernels.plain && { plain: wrap(kernels.plain, (key) => PLAIN[key]) };
   return { kernels: wrap(kernels, (key) => EXACT[key], plain), phases };
 }
 
