@@ -13,16 +13,17 @@
 //   third and following: two rests of at most h of the grid above, so again 50 - log2(n) lower.
 import { sameBinade } from "./filter";
 import { binade, isAsum, isDot, isRounded, largest, log2Up, powerOfTwo, range, second, smallest, term } from "./range";
-import { U, add, fused, load, load2, mul, one, productExcess, splat, sub } from "./simd";
+import { U, add, fused, load, load2, mul, one, productExcess, splat, sub, sumError } from "./simd";
 import { addNumber, addProduct, clearDigits, deposit } from "./superaccumulator";
 
 // The exponent of the first grid, 0 before the first block.
 let first: i32 = 0;
 export function clear(): void { first = 0; clearDigits(); }
 
-// Terms in one block. Larger blocks lose more (the grids lie closer), smaller ones spend more on closing: 512 terms 2^-165 and 4 % more
-// time, 2048 terms 2^-154 and 1 % less.
-@inline const BLOCK: i32 = 1024;
+// Terms in one block, and how far a grid of bounded() is below the one before. Larger blocks lose more (the grids lie closer), smaller
+// ones spend more on closing.
+@inline const BLOCK: i32 = 512;
+@inline const STEP: i32 = 43; // 50 - log2(BLOCK / 4)
 
 // Stage 3 for every term: no filter, no expansion, one or two deposits each.
 export function accumulate<T, Op>(px: usize, py: usize, n: i32): void {
@@ -45,18 +46,37 @@ export function productsExact(px: usize, py: usize, n: i32): bool {
   return i64x2.all_true(good);
 }
 
-// Not inlined, like close() in filter.ts, and with the grids computed anew: what lives across a loop costs it registers
-// (1.1 ns an element against 0.84 in the filter without fused multiply-add).
+// What blocks have gathered on the three grids of bounded(), in units of their steps, and the rests as a sum and its error. A sum on a
+// grid and its start differ in their significands alone: the difference of their bits is that in units. It is at most 2^51 a lane,
+// so that 2^10 blocks stay below 2^62. (A deposit for every sum of every block took 7 % of the time.)
+let units1: v128 = i64x2.splat(0), units2: v128 = i64x2.splat(0), units3: v128 = i64x2.splat(0);
+let rest: v128 = i64x2.splat(0), restError: v128 = i64x2.splat(0), gathered: i32 = 0;
+@inline const MOST_GATHERED: i32 = 1024;
+
+@inline function units(a: v128, b: v128, grid: v128): v128 { return i64x2.add(i64x2.sub(a, grid), i64x2.sub(b, grid)); }
+function depositUnits(v: v128, k: i32): void {
+  const sum = i64x2.extract_lane(v, 0) + i64x2.extract_lane(v, 1);
+  deposit(<f64>(sum & 0xffffffff) * powerOfTwo(k - 52));
+  deposit(<f64>(sum >> 32) * powerOfTwo(k - 20));
+}
 function depositLanes(v: v128): void {
   deposit(f64x2.extract_lane(v, 0));
   deposit(f64x2.extract_lane(v, 1));
 }
-// What two sums of two lanes gathered on the grid at k: four multiples of its step, each at most half its binade, so that
-// their sum is at most 2^53 steps, and exact.
-function depositGrid(a: v128, b: v128, k: i32): void {
-  const sum = add(sub(a, grid(k)), sub(b, grid(k)));
-  deposit(f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1));
+// Deposit all of it. Not inlined, like close() in filter.ts, and with the grids computed anew: what lives across a loop costs it
+// registers (1.1 ns an element against 0.84 in the filter without fused multiply-add).
+function depositGathered(): void {
+  if (gathered == 0) return;
+  depositUnits(units1, first);
+  depositUnits(units2, first - STEP);
+  depositUnits(units3, first - 2 * STEP);
+  depositLanes(rest);
+  depositLanes(restError);
+  units1 = units2 = units3 = rest = restError = i64x2.splat(0);
+  gathered = 0;
 }
+// What a sum of two lanes gathered on the grid at k.
+function depositGrid(a: v128, k: i32): void { depositLanes(sub(a, grid(k))); }
 @inline export function finite(v: v128): bool { const z = sub(v, v); return f64x2.extract_lane(z, 0) == 0 && f64x2.extract_lane(z, 1) == 0; }
 // Whether all numbers whose bits were gathered with OR are zeros.
 @inline function isZero(left: v128): bool { return ((i64x2.extract_lane(left, 0) | i64x2.extract_lane(left, 1)) << 1) == 0; }
@@ -78,13 +98,12 @@ function depositGrid(a: v128, b: v128, k: i32): void {
 //   2 u h2 < h3, joins the rest.
 // The rests, at most 2 h3 a term, are added with rounding to d, which two lanes share: after i additions
 // |d| <= 2 i h3, so 2 n of them err by u h3 2 n (2 n + 1), and the sum of two rests by 2 u h3 each, 4 n u h3: for
-// both halves of d u h3 (8 n^2 + 12 n) <= 8 u h3 (n + 1)^2. A block of 1024 terms, n = 256, loses less than 2^-159 of
+// both halves of d u h3 (8 n^2 + 12 n) <= 8 u h3 (n + 1)^2. A block of 512 terms, n = 128, loses less than 2^-165 of
 // its largest term, enough for a condition of 1e30.
 // An error term that underflows is off by at most 5 * 2^-1074 (Ogita, Rump and Oishi 2005).
-function bounded<T, Op>(px: usize, py: usize, n: i32, k1: i32): f64 {
+function bounded<T, Op>(px: usize, py: usize, n: i32): f64 {
   const rounded = isRounded<T, Op>();
-  const step = 50 - log2Up(n >> 2), k3 = k1 - 2 * step;
-  const S1 = grid(k1), S2 = grid(k1 - step), S3 = grid(k3);
+  const S1 = grid(first), S2 = grid(first - STEP), S3 = grid(first - 2 * STEP);
   let a1 = S1, a2 = S2, a3 = S3, b1 = S1, b2 = S2, b3 = S3, or = S1, and = S1, d = splat(0), left = d, f = d;
   const stride = 4 * sizeof<T>();
   for (const end = px + <usize>(n >> 2) * stride; px != end; px += stride, py += stride) {
@@ -111,16 +130,19 @@ function bounded<T, Op>(px: usize, py: usize, n: i32, k1: i32): f64 {
   }
   // A split that overflowed has made everything below the first grid NaN.
   if (!(sameBinade(or, and) && finite(d))) return -1;
-  depositGrid(a1, b1, k1);
-  depositGrid(a2, b2, k1 - step);
-  depositGrid(a3, b3, k3);
+  units1 = i64x2.add(units1, units(a1, b1, grid(first)));
+  units2 = i64x2.add(units2, units(a2, b2, grid(first - STEP)));
+  units3 = i64x2.add(units3, units(a3, b3, grid(first - 2 * STEP)));
+  ++gathered;
   if (!rounded && isZero(left)) return 0;
-  depositLanes(d);
+  const sum = add(rest, d);
+  restError = add(restError, sumError(rest, d, sum));
+  rest = sum;
   const m = <f64>((n >> 2) + 1);
-  return 8 * U * (powerOfTwo(k3) * U) * m * m + (rounded ? <f64>n * 8 * f64.MIN_VALUE : 0);
+  return 8 * U * (powerOfTwo(first - 2 * STEP) * U) * m * m + (rounded ? <f64>n * 8 * f64.MIN_VALUE : 0);
 }
 
-// One block through six grids that leave nothing: 246 bits below the largest term. False if they would.
+// One block through six grids that leave nothing: 252 bits below the largest term. False if they would.
 function exactly<T, Op>(px: usize, py: usize, n: i32, k1: i32): bool {
   const rounded = isRounded<T, Op>();
   const step = 50 - log2Up(n >> 1);
@@ -145,12 +167,12 @@ function exactly<T, Op>(px: usize, py: usize, n: i32, k1: i32): bool {
   }
   // Not a number among the terms, or a split that overflowed: a NaN has gone down to the last grid and is left too.
   if (!isZero(left)) return false;
-  depositGrid(a1, grid(k1), k1);
-  depositGrid(a2, grid(k1 - step), k1 - step);
-  depositGrid(a3, grid(k1 - 2 * step), k1 - 2 * step);
-  depositGrid(a4, grid(k1 - 3 * step), k1 - 3 * step);
-  depositGrid(a5, grid(k1 - 4 * step), k1 - 4 * step);
-  depositGrid(a6, grid(k1 - 5 * step), k1 - 5 * step);
+  depositGrid(a1, k1);
+  depositGrid(a2, k1 - step);
+  depositGrid(a3, k1 - 2 * step);
+  depositGrid(a4, k1 - 3 * step);
+  depositGrid(a5, k1 - 4 * step);
+  depositGrid(a6, k1 - 5 * step);
   return true;
 }
 
@@ -168,14 +190,16 @@ export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
   let bound: f64 = 0;
   while (n > 0) {
     const m = min(n, BLOCK), k = first;
-    let lost = k == 0 ? -1 : bounded<T, Op>(px, py, m, k);
+    let lost = k == 0 ? -1 : bounded<T, Op>(px, py, m);
     if (lost < 0) {
       const needed = place<T, Op>(px, py, m);
       if (needed != 0) {
+        depositGathered();
         first = k == 0 ? needed : max(k, needed);
-        lost = bounded<T, Op>(px, py, m, first);
+        lost = bounded<T, Op>(px, py, m);
       }
     }
+    if (gathered == MOST_GATHERED) depositGathered();
     if (lost < 0) accumulate<T, Op>(px, py, m);
     else bound += lost;
     const step = <usize>m * sizeof<T>();
@@ -183,6 +207,7 @@ export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
     py += step;
     n -= m;
   }
+  depositGathered();
   return bound;
 }
 
