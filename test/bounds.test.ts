@@ -55,6 +55,16 @@ describeEngines(`bounds, HALFULP_SEED=${SEED}`, (_, engine) => {
       }
   });
 
+  test("when terms grow or shrink from block to block", () => {
+    const random = new Random(SEED);
+    for (const step of [-30, -3, 1, 3, 30])
+      for (const n of [1024, 5000]) {
+        const x = Float64Array.from({ length: n }, (_, i) => random.signed() * 2 ** (step * Math.floor(i / 150)));
+        check("sum", x, x, `step ${step}, n = ${n}`);
+        check("dot", x, Float64Array.from(x, () => random.signed()), `step ${step}, n = ${n}`);
+      }
+  });
+
   test.each(["sum", "asum", "dot"] as const)(`of ${COUNT} vectors, %s`, (op: Reduction) => {
     let enclosed = 0;
     for (let k = 0; k < COUNT; k++) {

@@ -2,28 +2,23 @@
 // a block whose terms are used up by the last one is summed exactly. It is an expansion whose components sit
 // at fixed places: three operations for a step where TwoSum takes six.
 //
-// Placing the grids, n terms a lane, u = 2^-53, h = 2^(k-53):
+// Placing the grids, n terms a lane, u = 2^-53, h = 2^(k-53), g = 2 h:
 //   first:  as in filter.ts, kept from block to block and checked, or placed so that n M <= 2^(k1-2) for the
-//           largest term M. Either way every term is below 2^k1 and leaves |r| <= h1.
-//           With a fused multiply-add t = RN(s + x y) straight from the product (8 % faster); then p - q is still
-//           exact (both are multiples of the lesser of p's last bit and g, and their difference is below 2^53 of
-//           those), but may be as large as h1 + |p - x y| <= 2 h1.
-//   second: takes r and the error e of a product, |e| <= u 2^k1 = h1, with k2 = k1 - 50 + log2(n). It strays by at
-//           most n (2 h1 + h1) + 2 n h2 < 4 n h1 = 2^(k2-1) and needs no check.
-//   third and following: two rests of at most h of the grid above, so again 50 - log2(n) lower.
-import { sameBinade } from "./filter";
+//           largest term M. Either way every term is below 2^k1 and leaves at most h1. With a fused multiply-add
+//           t = RN(s + x y) straight from the product; then p - q, p = RN(x y), is still exact (both are multiples of
+//           the lesser of p's last bit and g1, and their difference is below 2^53 of those), but may be as large as
+//           h1 + |p - x y| <= 2 h1.
+//   lower:  grids that a block strays on by less than half a binade whatever its terms are, and so need no check.
 import { binade, isAsum, isDot, isRounded, largest, log2Up, powerOfTwo, range, second, smallest, term } from "./range";
-import { U, add, fused, load, load2, mul, one, productExcess, splat, sub, sumError } from "./simd";
+import { U, add, fused, isFused, load, load2, mul, one, productExcess, splat, sub, sumError } from "./simd";
 import { addNumber, addProduct, clearDigits, deposit } from "./superaccumulator";
 
-// The exponent of the first grid, 0 before the first block.
-let first: i32 = 0;
+// The exponents of the grids of bounded(); the first is 0 before the first block.
+let first: i32 = 0, middle: i32 = 0, last: i32 = 0;
 export function clear(): void { first = 0; clearDigits(); }
 
-// Terms in one block, and how far a grid of bounded() is below the one before. Larger blocks lose more (the grids lie closer), smaller
-// ones spend more on closing.
+// Terms in one block. Larger blocks lose more (the grids lie closer), smaller ones spend more on closing: 256 terms, 3 %.
 @inline const BLOCK: i32 = 512;
-@inline const STEP: i32 = 43; // 50 - log2(BLOCK / 4)
 
 // Stage 3 for every term: no filter, no expansion, one or two deposits each.
 export function accumulate<T, Op>(px: usize, py: usize, n: i32): void {
@@ -48,12 +43,11 @@ export function productsExact(px: usize, py: usize, n: i32): bool {
 
 // What blocks have gathered on the three grids of bounded(), in units of their steps, and the rests as a sum and its error. A sum on a
 // grid and its start differ in their significands alone: the difference of their bits is that in units. It is at most 2^51 a lane,
-// so that 2^10 blocks stay below 2^62. (A deposit for every sum of every block took 7 % of the time.)
+// so that 2^10 blocks stay below 2^62. (A deposit for every sum of every block takes 2 % more time.)
 let units1: v128 = i64x2.splat(0), units2: v128 = i64x2.splat(0), units3: v128 = i64x2.splat(0);
-let rest: v128 = i64x2.splat(0), restError: v128 = i64x2.splat(0), gathered: i32 = 0;
+let rests: v128 = i64x2.splat(0), restsError: v128 = i64x2.splat(0), gathered: i32 = 0;
 @inline const MOST_GATHERED: i32 = 1024;
 
-@inline function units(a: v128, b: v128, grid: v128): v128 { return i64x2.add(i64x2.sub(a, grid), i64x2.sub(b, grid)); }
 function depositUnits(v: v128, k: i32): void {
   const sum = i64x2.extract_lane(v, 0) + i64x2.extract_lane(v, 1);
   deposit(<f64>(sum & 0xffffffff) * powerOfTwo(k - 52));
@@ -68,11 +62,11 @@ function depositLanes(v: v128): void {
 function depositGathered(): void {
   if (gathered == 0) return;
   depositUnits(units1, first);
-  depositUnits(units2, first - STEP);
-  depositUnits(units3, first - 2 * STEP);
-  depositLanes(rest);
-  depositLanes(restError);
-  units1 = units2 = units3 = rest = restError = i64x2.splat(0);
+  depositUnits(units2, middle);
+  depositUnits(units3, last);
+  depositLanes(rests);
+  depositLanes(restsError);
+  units1 = units2 = units3 = rests = restsError = i64x2.splat(0);
   gathered = 0;
 }
 // What a sum of two lanes gathered on the grid at k.
@@ -82,64 +76,64 @@ function depositGrid(a: v128, k: i32): void { depositLanes(sub(a, grid(k))); }
 @inline function isZero(left: v128): bool { return ((i64x2.extract_lane(left, 0) | i64x2.extract_lane(left, 1)) << 1) == 0; }
 @inline function grid(k: i32): v128 { return splat(1.5 * powerOfTwo(k)); }
 
-// One block through three grids and a bounded rest. Returns the bound of what was lost, or -1 if the block was not
-// done: a term left the first grid or was not a number. Terms without error terms often end within the three grids:
-// then nothing is lost and ties are decided; for products that is rare, and looking would cost 5 %.
+// One block through three grids and a bounded rest, N = n / 2 <= 256 terms a lane. Returns the bound of what was lost, or -1 if the
+// block was not done: a term left the first grid or was not a number. Terms without error terms often end within the three
+// grids: then nothing is lost and ties are decided; for products that is rare, and looking would cost 5 %.
 //
-// A product's r and its excess e (p - x y, so r - e is what is left) go through the second grid together, 14 additions
-// a pair in all instead of 16:
-//   t = RN(RN(s + r) - e), q = t - s, |r - e - q| <= 2 h2.
-//   w = r - q is exact. Let l be p's last bit, |e| <= l / 2. If l >= g2, r and q are multiples of g2, and
-//   |w| <= 2 h2 + |e| < 2^53 g2. If l < g2 they are multiples of l, |w| <= g2 + l, which is below 2^53 l unless
-//   |p| < 2 g2; then r is p, e is too small to move t, q is the multiple of g2 nearest to p, and p - q is exact
-//   by Sterbenz's lemma.
-//   f = RN(w - e), and (w - f) - e is its error, exact: FastTwoSum, w being a multiple of e's last place.
-//   |f| <= 2 h2 goes through the third grid (it strays by at most 2 n h2 + n h3 < 2^(k3-1)); the error, at most
-//   2 u h2 < h3, joins the rest.
-// The rests, at most 2 h3 a term, are added with rounding to d, which two lanes share: after i additions
-// |d| <= 2 i h3, so 2 n of them err by u h3 2 n (2 n + 1), and the sum of two rests by 2 u h3 each, 4 n u h3: for
-// both halves of d u h3 (8 n^2 + 12 n) <= 8 u h3 (n + 1)^2. A block of 512 terms, n = 128, loses less than 2^-165 of
-// its largest term, enough for a condition of 1e30.
+// What the first grid leaves of a product, v = x y - q, has more than 53 bits: v = h + l with h = RN(v), and l, which is below the
+// second grid's step, enters at the third:
+//   With the excess e = p - x y, r = p - q is exact (see above) and v = r - e. Fused, h = RN(x y - q), |h| <= h1; else h = RN(r - e),
+//   |h| <= 2 h1. l = (r - h) - e is exact: FastTwoSum, r being a multiple of e's last place. |l| <= ulp(h) / 2 <= 2 u h1.
+//   Second: it strays by at most N (|h| + h2), below 2^(k2-1) for k2 = k1 - 43, or k1 - 42 where |h| may be 2 h1.
+//   w = h - q is exact, |w| <= h2, and a multiple of ulp(h): 0, or |w| >= 2 |l|.
+//   Third, k3 = k2 - 43: t = RN(s + f), f = RN(w + l), q = t - s. It strays by N (h2 + 2 u h1 + h3) < 2^(k3-1). u h2 is at most
+//   2^-10 h3, so that w + l - q is at most h3 (1 + 2^-9).
+//   w - q is exact if w's last bit is at least g3 (a multiple of g3 of less than 2^53 g3), or if |w| >= 1.01 g3: then it is a
+//   multiple of that bit and at most 1.01 h3 + |l| <= |w|. Else both w and q are small, and it rounds by at most 2.1 u h3.
+//   The rest (w - q) + l, at most h3 (1 + 2^-8), rounds by 1.1 u h3 more.
+// Rests are added with rounding to d: after i of them |d| <= i h3 (1 + 2^-8), and N of them err by u h3 (1 + 2^-8) N (N + 1) / 2 and
+// 3.2 N u h3. For both lanes that is below 1.01 u h3 (N + 4)^2: a block of 512 terms loses less than 2^-164 of the power of two above
+// its largest term, enough for a condition of 1e30. (The sum of all d and its error err by less than 2^-30 of that.)
 // An error term that underflows is off by at most 5 * 2^-1074 (Ogita, Rump and Oishi 2005).
+//
+// One chain of two lanes: with two of them V8 has too few registers, and is 3 % slower.
 function bounded<T, Op>(px: usize, py: usize, n: i32): f64 {
   const rounded = isRounded<T, Op>();
-  const S1 = grid(first), S2 = grid(first - STEP), S3 = grid(first - 2 * STEP);
-  let a1 = S1, a2 = S2, a3 = S3, b1 = S1, b2 = S2, b3 = S3, or = S1, and = S1, d = splat(0), left = d, f = d;
-  const stride = 4 * sizeof<T>();
-  for (const end = px + <usize>(n >> 2) * stride; px != end; px += stride, py += stride) {
-    let x = load<T>(px), y = isDot<Op>() ? load<T>(py) : x, r = term<Op>(x, y), e = rounded ? productExcess(x, y, r) : r;
-    let t = rounded && ASC_FEATURE_RELAXED_SIMD ? fused(x, y, a1) : add(a1, r);
-    r = sub(r, sub(t, a1)); or = v128.or(or, t); and = v128.and(and, t); a1 = t;
-    t = rounded ? sub(add(a2, r), e) : add(a2, r);
-    r = sub(r, sub(t, a2)); a2 = t;
-    if (rounded) { f = sub(r, e); e = sub(sub(r, f), e); r = f; }
-    t = add(a3, r); r = sub(r, sub(t, a3)); a3 = t;
-    d = add(d, rounded ? add(r, e) : r);
-    if (!rounded) left = v128.or(left, r);
-
-    x = load2<T>(px); y = isDot<Op>() ? load2<T>(py) : x; r = term<Op>(x, y);
-    if (rounded) e = productExcess(x, y, r);
-    t = rounded && ASC_FEATURE_RELAXED_SIMD ? fused(x, y, b1) : add(b1, r);
-    r = sub(r, sub(t, b1)); or = v128.or(or, t); and = v128.and(and, t); b1 = t;
-    t = rounded ? sub(add(b2, r), e) : add(b2, r);
-    r = sub(r, sub(t, b2)); b2 = t;
-    if (rounded) { f = sub(r, e); e = sub(sub(r, f), e); r = f; }
-    t = add(b3, r); r = sub(r, sub(t, b3)); b3 = t;
-    d = add(d, rounded ? add(r, e) : r);
-    if (!rounded) left = v128.or(left, r);
+  const S1 = grid(first), S2 = grid(middle), S3 = grid(last);
+  let s1 = S1, s2 = S2, s3 = S3, or = S1, and = S1, d = splat(0), left = d, l = d;
+  const stride = 2 * sizeof<T>(), fuses = rounded && isFused();
+  for (const end = px + <usize>(n >> 1) * stride; px != end; px += stride, py += stride) {
+    const x = load<T>(px), y = second<T, Op>(py, x), p = term<Op>(x, y);
+    let t = fuses ? fused(x, y, s1) : add(s1, p);
+    const q = sub(s1, t), r = add(p, q);
+    let h = r;
+    or = v128.or(or, t); and = v128.and(and, t); s1 = t;
+    if (rounded) {
+      const e = productExcess(x, y, p);
+      h = fuses ? fused(x, y, q) : sub(r, e);
+      l = sub(sub(r, h), e);
+    }
+    t = add(s2, h);
+    const w = sub(h, sub(t, s2));
+    s2 = t;
+    t = add(s3, rounded ? add(w, l) : w);
+    const rest = rounded ? add(sub(w, sub(t, s3)), l) : sub(w, sub(t, s3));
+    s3 = t;
+    d = add(d, rest);
+    if (!rounded) left = v128.or(left, rest);
   }
-  // A split that overflowed has made everything below the first grid NaN.
-  if (!(sameBinade(or, and) && finite(d))) return -1;
-  units1 = i64x2.add(units1, units(a1, b1, grid(first)));
-  units2 = i64x2.add(units2, units(a2, b2, grid(first - STEP)));
-  units3 = i64x2.add(units3, units(a3, b3, grid(first - 2 * STEP)));
+  // A split that overflowed has made everything below the first grid NaN, and d - d with it.
+  if (v128.any_true(v128.or(i64x2.shr_u(v128.xor(or, and), 52), sub(d, d)))) return -1;
+  units1 = i64x2.add(units1, i64x2.sub(s1, S1));
+  units2 = i64x2.add(units2, i64x2.sub(s2, S2));
+  units3 = i64x2.add(units3, i64x2.sub(s3, S3));
   ++gathered;
   if (!rounded && isZero(left)) return 0;
-  const sum = add(rest, d);
-  restError = add(restError, sumError(rest, d, sum));
-  rest = sum;
-  const m = <f64>((n >> 2) + 1);
-  return 8 * U * (powerOfTwo(first - 2 * STEP) * U) * m * m + (rounded ? <f64>n * 8 * f64.MIN_VALUE : 0);
+  const sum = add(rests, d);
+  restsError = add(restsError, sumError(rests, d, sum));
+  rests = sum;
+  const m = <f64>((n >> 1) + 4);
+  return 1.01 * U * (powerOfTwo(last) * U) * m * m + (rounded ? <f64>n * 8 * f64.MIN_VALUE : 0);
 }
 
 // One block through six grids that leave nothing: 252 bits below the largest term. False if they would.
@@ -196,6 +190,8 @@ export function ladder<T, Op>(px: usize, py: usize, n: i32): f64 {
       if (needed != 0) {
         depositGathered();
         first = k == 0 ? needed : max(k, needed);
+        middle = first - (isRounded<T, Op>() && !isFused() ? 42 : 43);
+        last = middle - 43;
         lost = bounded<T, Op>(px, py, m);
       }
     }
