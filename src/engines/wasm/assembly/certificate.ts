@@ -67,6 +67,14 @@ export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   f64.store(record, abs(alpha) * bound * MORE + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
 }
 
+// The record plus a number: TwoSum, and one rounding among the small parts.
+export function addExactly(record: usize, v: f64): void {
+  const h = f64.load(record, HIGH), s = h + v, error = twoSumError(h, v, s), rest = f64.load(record, LOW) + error;
+  f64.store(record, s, HIGH);
+  f64.store(record, f64.load(record, BOUND) + (f64.load(record, LOW) == 0 ? 0 : U * abs(rest)), BOUND);
+  f64.store(record, rest, LOW);
+}
+
 @inline export function setRecord(record: usize, high: f64, low: f64, bound: f64): void {
   f64.store(record, high, HIGH);
   f64.store(record, low, LOW);

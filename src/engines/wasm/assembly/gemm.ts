@@ -4,6 +4,7 @@ import { MORE, certified, combine, put, setRecord } from "./certificate";
 import { frame } from "./frame";
 import { BOUND, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
 import { binade, powerOfTwo } from "./range";
+import { forget, hopeless, remember } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
 import { one } from "./simd";
 import { REST, SUMS, Unchecked, restBound, startSum, strip } from "./strip";
@@ -66,14 +67,15 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
   const rowExponents = addressAt(job, JOB_WORK), colExponents = rowExponents + (<usize>M << 2);
   const rows = min(TALL, M - i0), cols = min(WIDE, N - j0), groups = (cols + 7) >> 3;
   const direct = sizeof<T>() == 8 && aCol == 8; // rows of A can be read where they are
-  for (let i = 0; i < rows; ++i) {
+  const skip = hopeless();
+  for (let i = 0; i < rows && !skip; ++i) {
     const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
     for (let j = 0; j < groups << 3; ++j) {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
       startSum(p, 0, j < cols ? gridOf(row, i32.load(colExponents + (<usize>(j0 + j) << 2))) : 1.5);
     }
   }
-  for (let k = 0; k < K; k += DEEP) {
+  for (let k = 0; k < K && !skip; k += DEEP) {
     const deep = min(DEEP, K - k);
     let a = A + <usize>i0 * aRow + <usize>k * aCol, line = aRow;
     if (!direct) {
@@ -88,14 +90,17 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
     }
   }
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1);
+  let proved = 0;
   for (let j = 0; j < cols; ++j) {
     const column = i32.load(colExponents + (<usize>(j0 + j) << 2)), cRow = addressAt(job, JOB_C_ROW);
     let to = addressAt(job, JOB_C) + <usize>i0 * cRow + <usize>(j0 + j) * addressAt(job, JOB_C_COL), gathered = false;
     for (let i = 0; i < rows; ++i, to += cRow) {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
       const G = gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column);
-      let v: f64;
-      if (plain) {
+      let v: f64 = NaN;
+      if (skip) {
+        // to the ladder
+      } else if (plain) {
         v = certified(G - f64.load(p), -f64.load(p, REST), restBound(G, steps), sizeof<T>() == 4);
       } else {
         setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
@@ -110,10 +115,11 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
         else setTerms(A + <usize>(i0 + i) * aRow, aCol, b, bRow, K);
         setScalars(alpha, beta, beta == 0 ? 0 : one<T>(to), 0);
         v = settle<T>(ROUND, 1, sizeof<T>() == 4);
-      }
+      } else ++proved;
       put<T>(to, v);
     }
   }
+  if (!skip) remember(proved);
 }
 
 export function gemm<T>(job: usize): void {
@@ -127,6 +133,7 @@ export function gemm<T>(job: usize): void {
     else measure<T>(addressAt(job, JOB_B) + <usize>at * addressAt(job, JOB_B_COL), addressAt(job, JOB_B_COL), addressAt(job, JOB_B_ROW), min(WIDE, N - at), K, true, work + (<usize>(M + at) << 2));
   }
   barrier(job, 0);
+  forget();
   while (true) {
     const k = take(job, 1);
     if (k >= down * across) break;

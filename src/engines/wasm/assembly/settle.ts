@@ -2,10 +2,10 @@
 // exactly into the superaccumulator.
 import { frame } from "./frame";
 import { CORRECTED, PAPER, ROUND, SCRATCH_OUT, SINGLE } from "./layout";
-import { clear, exactLadder, ladder } from "./ladder";
+import { clear, depositGathered, dropGathered, encloseGathered, exactLadder, gather } from "./ladder";
 import { Dot } from "./range";
 import { one } from "./simd";
-import { MORE, divide } from "./certificate";
+import { MORE, addExactly, certifiedEntry, combine, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
 // One entry: alpha * sum of a_k b_k + beta * y + extra, a and b with any steps (in bytes), then the finish.
@@ -20,14 +20,14 @@ export function setScalars(a: f64, b: f64, value: f64, more: f64): void { alpha 
 // Terms gathered at a time, in two halves of one block of scratch.
 @inline const PART: i32 = 4096;
 
-function gather<T>(p: usize, step: usize, n: i32, to: usize): void {
+function pack<T>(p: usize, step: usize, n: i32, to: usize): void {
   let i = 0;
   for (; i < n; ++i, p += step) f64.store(to + (i << 3), one<T>(p));
   for (; (i & 7) != 0; ++i) f64.store(to + (i << 3), 0);
 }
 
-// All terms into the accumulator; returns the bound of what was lost.
-function addTerms<T>(exact: bool): f64 {
+// The products into the accumulator; returns the bound of what was lost. Unless `exact`, the last of them are only gathered.
+function addProducts<T>(exact: bool): f64 {
   clear();
   let bound: f64 = 0;
   const x = frame + SCRATCH_OUT, z = x + (PART << 3);
@@ -35,16 +35,21 @@ function addTerms<T>(exact: bool): f64 {
   if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && alpha - alpha == 0) { // where they are, but for the last few
     from = count & ~7;
     if (exact) exactLadder<f64, Dot>(pa, pb, from);
-    else bound = ladder<f64, Dot>(pa, pb, from);
+    else bound = gather<f64, Dot>(pa, pb, from);
   }
   for (; from < count; from += PART) {
     const n = min(PART, count - from), padded = (n + 7) & ~7;
-    gather<T>(pa + <usize>from * stepA, stepA, n, x);
-    gather<T>(pb + <usize>from * stepB, stepB, n, z);
+    pack<T>(pa + <usize>from * stepA, stepA, n, x);
+    pack<T>(pb + <usize>from * stepB, stepB, n, z);
     if (!(alpha - alpha == 0)) addInfinite(x, z, n);
     else if (exact) exactLadder<f64, Dot>(x, z, padded);
-    else bound += ladder<f64, Dot>(x, z, padded);
+    else bound += gather<f64, Dot>(x, z, padded);
   }
+  return bound;
+}
+
+// The products in the accumulator become all there is to sum up; so does the bound.
+function addOthers(bound: f64): f64 {
   if (alpha != 1 && alpha - alpha == 0) {
     scale(alpha);
     if (bound != 0) bound = bound * abs(alpha) + 4 * f64.MIN_VALUE; // must not underflow to nothing
@@ -77,7 +82,16 @@ function finish(kind: i32, d: f64, single: bool): f64 {
 // The entry that setTerms and setScalars described. A bound that is not a number, or an infinity among the
 // terms, is no obstacle: the flags of the accumulator are exact in both.
 export function settle<T>(kind: i32, d: f64, single: bool): f64 {
-  const lost = addTerms<T>(false) * MORE; // itself a sum of rounded numbers
+  const bound = addProducts<T>(false);
+  if (alpha - alpha == 0 && encloseGathered(frame, bound)) {
+    // Without the accumulator: 0.3 us less.
+    if (alpha != 1 || beta != 0) combine(frame, alpha, beta, y);
+    if (extra != 0) addExactly(frame, extra);
+    const v = certifiedEntry(frame, kind, d, single);
+    if (v == v) { dropGathered(); return v; }
+  }
+  depositGathered();
+  const lost = addOthers(bound) * MORE; // itself a sum of rounded numbers
   if (lost == 0) return finish(kind, d, single);
   if (lost < 1e300) {
     addNumber(lost);
@@ -89,6 +103,7 @@ export function settle<T>(kind: i32, d: f64, single: bool): f64 {
     // does not change.
     if (reinterpret<i64>(over) == reinterpret<i64>(under) && reinterpret<i64>(top) == reinterpret<i64>(bottom)) return over;
   }
-  addTerms<T>(true);
+  addProducts<T>(true);
+  addOthers(0);
   return finish(kind, d, single);
 }

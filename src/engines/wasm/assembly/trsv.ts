@@ -5,7 +5,7 @@
 // count of solved blocks tells), and solve their block when all before it is done. A block waits only for blocks taken
 // earlier, so somebody always gets on. Where the columns are contiguous, a solved block is subtracted from all sums that
 // are left, every worker its share of the rows.
-import { certifiedEntry, put, setRecord } from "./certificate";
+import { addExactly, certifiedEntry, put, setRecord } from "./certificate";
 import { filter } from "./filter";
 import { frame } from "./frame";
 import { rowAt, spread, spreadRecord } from "./gemv";
@@ -13,7 +13,7 @@ import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JO
 import { Dot } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
 import { setScalars, setTerms, settle } from "./settle";
-import { U, one, twoSumError } from "./simd";
+import { one } from "./simd";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "./team";
 
 // What a worker needs for a block of so many rows, in this order: enclosures of the products beside the diagonal block,
@@ -33,14 +33,6 @@ function setBlock(job: usize, k: i32): void {
     low = k * size;
     high = min(low + size, n);
   }
-}
-
-// The record plus a number: TwoSum, and one rounding among the small parts.
-function addExactly(record: usize, v: f64): void {
-  const h = f64.load(record, HIGH), s = h + v, error = twoSumError(h, v, s), rest = f64.load(record, LOW) + error;
-  f64.store(record, s, HIGH);
-  f64.store(record, f64.load(record, BOUND) + (f64.load(record, LOW) == 0 ? 0 : U * abs(rest)), BOUND);
-  f64.store(record, rest, LOW);
 }
 
 // The rows of a block, in order: out_i from rhs_i minus the enclosure in its record (none: records = 0) minus the products
