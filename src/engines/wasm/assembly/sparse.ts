@@ -205,3 +205,42 @@ export function bound(n: i32, flags: i32, pointers: usize, indices: usize, value
   i32.store(breaks, count);
   return found;
 }
+
+// The twin of neighbours() in exact/sparse.ts. Four entries at a time where all of them lead to the run itself or to the one
+// seen last, as nearly all do. Indices are compared where they are: of an order that is reversed the bounds of the runs are.
+export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
+  const before = integer(pointers, from);
+  let found = before;
+  for (let run = from; run < count; ++run) {
+    if (found - before + count > room) return run;
+    const first = integer(starts, run), last = integer(starts, run + 1);
+    const own = reversed ? n - last : first, size = last - first, OWN = i32x4.splat(own), SIZE = i32x4.splat(size);
+    let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the run that was seen last
+    let p = integer(begins, own);
+    const end = first < last ? integer(ends, reversed ? n - 1 - first : last - 1) : p;
+    while (p < end) {
+      if (p + 4 <= end) {
+        const four = v128.load(indices + (<usize>p << 2));
+        if (i32x4.all_true(v128.or(i32x4.lt_u(i32x4.sub(four, OWN), SIZE), i32x4.lt_u(i32x4.sub(four, LOW), LENGTH)))) {
+          p += 4;
+          continue;
+        }
+      }
+      const index = integer(indices, p++);
+      if (<u32>(index - own) < <u32>size || <u32>(index - low) < <u32>length) continue;
+      const place = reversed ? n - 1 - index : index;
+      let other = integer(lookup, place >> LOOKUP);
+      while (integer(starts, other + 1) <= place) ++other;
+      const start = integer(starts, other), after = integer(starts, other + 1);
+      low = reversed ? n - after : start;
+      length = after - start;
+      LOW = i32x4.splat(low);
+      LENGTH = i32x4.splat(length);
+      if (integer(seen, other) == run) continue;
+      i32.store(seen + (<usize>other << 2), run);
+      i32.store(near + (<usize>(found++ - before) << 2), other);
+    }
+    i32.store(pointers + (<usize>(run + 1) << 2), found);
+  }
+  return count;
+}
