@@ -182,25 +182,27 @@ export function kahn(job: usize, worker: i32): void {
 
 // The twin of bound() in exact/sparse.ts. Flags: 1 upper, 2 before, 4 by rows, 8 binary32.
 export function bound(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
-  const upper = (flags & 1) != 0, before = (flags & 2) != 0, step = before ? -1 : 1, later = flags & 4 ? 0 : 1, single = (flags & 8) != 0;
+  return flags & 8
+    ? boundOf<f32>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks)
+    : boundOf<f64>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks);
+}
+function boundOf<T>(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
+  const upper = (flags & 1) != 0, before = (flags & 2) != 0, step = before ? -1 : 1, next = upper ? -1 : 1, beyond = <i32>before, later = flags & 4 ? 0 : 1;
   let found = 0, count = 0;
-  for (let k = from; k < to; ++k) {
-    const l = upper ? n - 1 - k : k, first = integer(pointers, l), end = integer(pointers, l + 1);
+  for (let k = from, l = upper ? n - 1 - from : from; k < to; ++k, l += next) {
+    const first = integer(pointers, l), end = integer(pointers, l + 1);
     let p = before ? end - 1 : first;
     if (first < end) {
       const m = integer(indices, p);
       if (m == l) {
-        const v = single ? <f64>f32.load(values + (<usize>p << 2)) : f64.load(values + (<usize>p << 3));
-        if (diagonal != 0) {
-          if (single) f32.store(diagonal + (<usize>l << 2), <f32>v);
-          else f64.store(diagonal + (<usize>l << 3), v);
-        }
-        if (v != 0) ++found;
+        const v = load<T>(values + <usize>p * sizeof<T>());
+        if (diagonal != 0) store<T>(diagonal + <usize>l * sizeof<T>(), v);
+        found += <i32>(v != 0);
         p += step;
       } else if (m > l == before) return -1;
     }
-    i32.store(bounds + (<usize>l << 2), before ? p + 1 : p);
-    if (p < first || p >= end || integer(indices, p) != l + step) i32.store(breaks + (<usize>(++count) << 2), k + later);
+    i32.store(bounds + (<usize>l << 2), p + beyond);
+    if (<u32>(p - first) >= <u32>(end - first) || integer(indices, p) != l + step) i32.store(breaks + (<usize>(++count) << 2), k + later);
   }
   i32.store(breaks, count);
   return found;
