@@ -45,7 +45,8 @@ export interface Finder extends Pick<SystemKernels, "neighbours"> {
   readonly giveBack: (reserved: Reserved) => void;
 }
 
-// Neighbours of a run that there is room for on the average: in grids there are up to 14 of lines, and few of several together.
+// Neighbours of a run that there is room for on the average: a line of a grid with 27 points leads to four others. Where there are
+// more the kernel is called again.
 const NEAR = 8;
 
 // The other runs that the entries of each run lead to, each once.
