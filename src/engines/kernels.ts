@@ -86,6 +86,25 @@ export interface StoredLines {
   readonly bounds: Int32Array;
 }
 
+/** Runs of lines that follow each other, in reserved memory, and room for what neighbours() finds. */
+export interface RunLines {
+  readonly n: number;
+  readonly reversed: boolean; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
+  /** Lines next to each other in memory, with nothing between them but their diagonal. */
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
+  readonly indices: Int32Array;
+  /** Where runs begin, and the end; the run of every 32nd line. */
+  readonly starts: Int32Array;
+  readonly lookup: Int32Array;
+  /** Of each run the last that led to it, -1 at first. */
+  readonly seen: Int32Array;
+  /** Where the neighbours of each run begin, and the end; the first is 0. */
+  readonly pointers: Int32Array;
+  /** Those of the runs of one call, with room for as many as there are runs at the least. */
+  readonly near: Int32Array;
+}
+
 /** What a schedule hands out: runs of lines that follow each other in the order of substitution, or single lines. */
 export interface Tasks {
   /** How many tasks there are, or phases. */
@@ -135,6 +154,11 @@ export interface SystemKernels {
    * places of lines that do not need the one before them, ascending, behind their number.
    */
   bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number;
+  /**
+   * The other runs that the entries of each run lead to, each once, for runs from `from` on while there is certainly room for
+   * them. Returns the first run that is left.
+   */
+  neighbours(runs: RunLines, from: number): number;
   /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }

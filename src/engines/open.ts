@@ -125,6 +125,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
     workers: kernels.workers,
     reserve: (...args) => kernels.reserve(...args),
     bound: (...args) => kernels.bound(...args),
+    neighbours: (...args) => kernels.neighbours(...args),
     async sptrsv(system, b, x) {
       const copy = newVector("TriangularPlan.solve", x, x.length);
       kernels.sptrsv(system, b, copy);

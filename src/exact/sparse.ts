@@ -1,4 +1,5 @@
-import type { SparseTriangle, StoredLines, SystemKernels } from "../engines/kernels.ts";
+import type { RunLines, SparseTriangle, StoredLines, SystemKernels } from "../engines/kernels.ts";
+import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
 import type { Format, Real } from "../types.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 import { formatOf, store } from "./store.ts";
@@ -70,4 +71,34 @@ export function bound(lines: StoredLines, from: number, to: number, breaks: Int3
   }
   breaks[0] = count;
   return found;
+}
+
+/** The other runs that the entries of each run lead to: see SystemKernels. */
+export function neighbours(runs: RunLines, from: number): number {
+  const { n, reversed, begins, ends, indices, starts, lookup, seen, pointers, near } = runs;
+  const count = starts.length - 1;
+  const before = pointers[from] as number;
+  let found = before;
+  for (let run = from; run < count; run++) {
+    if (found - before + count > near.length) return run;
+    const first = starts[run] as number;
+    const last = starts[run + 1] as number;
+    let low = 0; // the run that was seen last
+    let high = 0;
+    let p = begins[reversed ? n - last : first] as number;
+    const end = first < last ? (ends[reversed ? n - 1 - first : last - 1] as number) : p;
+    for (; p < end; p++) {
+      const place = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
+      if ((place >= first && place < last) || (place >= low && place < high)) continue;
+      let other = lookup[place >> LOOKUP] as number;
+      while ((starts[other + 1] as number) <= place) other++;
+      low = starts[other] as number;
+      high = starts[other + 1] as number;
+      if (seen[other] === run) continue;
+      seen[other] = run;
+      near[found++ - before] = other;
+    }
+    pointers[run + 1] = found;
+  }
+  return count;
 }

@@ -133,8 +133,9 @@ export function placesOf(lev: Int32Array, count: number): Int32Array {
 /** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
 export type Entries = Pick<SparseTriangle, "begins" | "ends" | "indices" | "values" | "diagonal">;
 
-// Lines at a time: they are read twice, and some hundred kilobytes stay in a cache meanwhile.
-const ROWS = 2048;
+// Lines at a time: they are read twice, and a few megabytes stay in a cache meanwhile. Copies of larger pieces are faster (gsf on
+// 128^3 grids with 7 and 27 points: 17.7 and 34.2 ms with 2048 lines, 15.9 and 33.4 with 8192).
+const ROWS = 8192;
 
 /**
  * Lines that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,

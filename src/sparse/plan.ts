@@ -4,8 +4,9 @@ import type { Reserved, Schedule, SparsePlan, SparseTriangle, SystemKernels, Tas
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
+import { graphOf } from "./graph.ts";
 import { Block, refill, type Storage, storeByLevels, storeNatural } from "./storage.ts";
-import { equalRuns, graphOf, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
+import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
 /** A system ready to be solved, and what is needed to give it new values. */
@@ -37,7 +38,7 @@ const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<SystemKernels, "workers" | "reserve" | "bound">,
+  kernels: Pick<SystemKernels, "workers" | "reserve" | "bound" | "neighbours">,
   triangle: Stored,
   exact: boolean,
   options: SparseOptions,
@@ -48,6 +49,7 @@ export function analyse(
     triangle,
     exact,
     bound: (...args) => kernels.bound(...args),
+    neighbours: (...args) => kernels.neighbours(...args),
     reserve(bytes) {
       const reserved = kernels.reserve("sptrsv", bytes);
       taken.add(reserved);
@@ -93,6 +95,7 @@ interface Setup {
   readonly triangle: Stored;
   readonly exact: boolean;
   readonly bound: SystemKernels["bound"];
+  readonly neighbours: SystemKernels["neighbours"];
   readonly reserve: (bytes: number) => Reserved;
   readonly giveBack: (reserved: Reserved) => void;
 }
@@ -120,7 +123,7 @@ function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Ru
   if (early.schedule === "serial") return made(setup, storage, early, { count: 1 });
   if (early.schedule === "gsf") return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
   for (const candidate of [merged(runs, LEAST_TOGETHER), runs]) {
-    const { levels, ilev, sequence, counts, targets, list } = graphOf({ ...storage, n, upper }, candidate, columns);
+    const { levels, ilev, sequence, counts, targets, list } = graphOf(setup, { ...storage, n, upper }, candidate, columns);
     const choice = chooseRuns(early, counts.length, levels, workers);
     if (!choice) continue;
     const phases = phasesOf(ilev, 2);
@@ -147,7 +150,7 @@ function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
   }
   const share = Math.max(LEAST_LINES, Math.min(MOST_LINES, n / Math.max(ilev.length - 1, 1) / (2 * workers)));
   const runs = equalRuns(n, 2 ** Math.floor(Math.log2(share)));
-  const { counts, targets, list } = graphOf({ ...storage, n, upper }, runs, columns);
+  const { counts, targets, list } = graphOf(setup, { ...storage, n, upper }, runs, columns);
   return made(setup, storage, choice, { count: counts.length, runs: runs.starts, counts, targets, list });
 }
 

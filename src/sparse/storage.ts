@@ -15,7 +15,8 @@ export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work">
   readonly form: "as stored" | "lines" | "along" | "across";
 }
 
-type Reserve = (bytes: number) => Reserved;
+/** Where memory comes from. */
+export type Reserve = (bytes: number) => Reserved;
 
 /**
  * The rows or columns of a triangle in the natural order, and their runs; `work` is how many numbers more there is to be room

@@ -1,11 +1,9 @@
 import { newIntegers } from "../dense/vectors.ts";
 import type { SparseTriangle } from "../engines/kernels.ts";
 import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
-import { placesOf } from "./analysis.ts";
-import { type Pattern, transposed } from "./formats.ts";
 
-// What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution, with counters
-// of the runs they wait for. A run does its lines in order, so it waits for earlier runs only and never for itself.
+// What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution. A run does its lines
+// in order, so it waits for earlier runs only and never for itself.
 
 // A barrier takes about as long as this many rows.
 export const ROWS_OF_A_BARRIER = 64;
@@ -106,79 +104,4 @@ function runsAt(begins: readonly number[], n: number): Runs {
     lookup[block] = run;
   }
   return { starts, lookup };
-}
-
-/** Which runs wait for which, and the runs by levels. */
-export interface Graph {
-  readonly levels: number;
-  readonly ilev: Int32Array;
-  readonly sequence: Int32Array;
-  readonly counts: Int32Array;
-  readonly targets: Int32Array;
-  readonly list: Int32Array;
-}
-
-/** The graph of the runs of a system, whose lines are rows, which name what they wait for, or columns, which name what waits for them. */
-export function graphOf(lines: Lines, runs: Runs, columns: boolean): Graph {
-  const count = runs.starts.length - 1;
-  const along = neighbours(lines, runs);
-  const across = transposed("sptrsv", along, count);
-  const [before, after] = columns ? [across, along] : [along, across];
-  const counts = newIntegers("sptrsv", count);
-  const lev = newIntegers("sptrsv", count);
-  let levels = 0;
-  for (let run = 0; run < count; run++) {
-    const first = before.pointers[run] as number;
-    const end = before.pointers[run + 1] as number;
-    counts[run] = end - first;
-    let level = 0;
-    for (let p = first; p < end; p++) level = Math.max(level, (lev[before.indices[p] as number] as number) + 1);
-    lev[run] = level;
-    levels = Math.max(levels, level + 1);
-  }
-  const ilev = placesOf(lev, levels);
-  const sequence = newIntegers("sptrsv", count);
-  for (let run = 0; run < count; run++) sequence[lev[run] as number] = run;
-  return { levels, ilev, sequence, counts, targets: after.pointers, list: after.indices };
-}
-
-// The other runs that the entries of each run lead to, each once.
-function neighbours({ n, upper, order, begins, ends, indices }: Lines, { starts: runs, lookup }: Runs): Pattern {
-  const count = runs.length - 1;
-  const reversed = upper && !order; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
-  const seen = newIntegers("sptrsv", count).fill(-1);
-  const pointers = newIntegers("sptrsv", count + 1);
-  let near = newIntegers("sptrsv", 4 * count + 16);
-  let found = 0;
-  for (let run = 0; run < count; run++) {
-    const first = runs[run] as number;
-    const last = runs[run + 1] as number;
-    let from = 0; // the run that was seen last
-    let to = 0;
-    for (let k = first; k < last; k++) {
-      const line = reversed ? n - 1 - k : k;
-      const end = ends[line] as number;
-      for (let p = begins[line] as number; p < end; p++) {
-        const index = indices[p] as number;
-        const place = reversed ? n - 1 - index : index;
-        if ((place >= first && place < last) || (place >= from && place < to)) continue;
-        let other = lookup[place >> LOOKUP] as number;
-        while ((runs[other + 1] as number) <= place) other++;
-        from = runs[other] as number;
-        to = runs[other + 1] as number;
-        if (seen[other] === run) continue;
-        seen[other] = run;
-        if (found === near.length) near = grown(near);
-        near[found++] = other;
-      }
-    }
-    pointers[run + 1] = found;
-  }
-  return { pointers, indices: near.slice(0, found) };
-}
-
-function grown(array: Int32Array): Int32Array {
-  const more = newIntegers("sptrsv", 2 * array.length);
-  more.set(array);
-  return more;
 }

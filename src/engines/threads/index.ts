@@ -2,7 +2,7 @@ import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
 import type { Backend } from "../engine.ts";
-import type { Entries, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import type { Entries, Reserved, RunLines, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { storeIn } from "../residents.ts";
 import * as jobs from "../wasm/jobs.ts";
 import { ThreadPlain } from "./plain.ts";
@@ -74,6 +74,10 @@ export class ThreadKernels implements Backend {
 
   bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
     return jobs.bound(this.pool.arena, lines, from, to, breaks);
+  }
+
+  neighbours(runs: RunLines, from: number): number {
+    return jobs.neighbours(this.pool.arena, runs, from);
   }
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {

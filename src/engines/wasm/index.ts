@@ -191,6 +191,9 @@ export class WasmKernels implements Kernels {
     return jobs.bound(this.arenas.get(lines.values.buffer) as VectorArena, lines, from, to, breaks);
   }
 
+  /** One worker has no neighbours: nothing on this thread asks for them. */
+  readonly neighbours = reference.neighbours;
+
   sptrsv(system: SparseTriangle, b: Real, x: Real): void {
     const arena = this.arenas.get(system.values.buffer) as VectorArena;
     const start = system.work.byteOffset;

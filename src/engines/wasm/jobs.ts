@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, Schedule, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import type { Entries, RunLines, Schedule, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -379,6 +379,13 @@ export function bound(arena: Arena, lines: StoredLines, from: number, to: number
   const at = layout.SCRATCH_OUT / 4;
   breaks.set(arena.words.subarray(at, at + 1 + (arena.words[at] as number)));
   return found;
+}
+
+/** See Kernels: on the calling thread. */
+export function neighbours(arena: Arena, runs: RunLines, from: number): number {
+  const { n, reversed, begins, ends, indices, starts, lookup, seen, pointers, near } = runs;
+  const places = [begins, ends, indices, starts, lookup, seen, pointers, near].map(({ byteOffset }) => byteOffset);
+  return arena.call("neighbours", n, reversed ? 1 : 0, ...places, starts.length - 1, near.length, from);
 }
 
 export function kahnBytes(begins: Int32Array, indices: Int32Array): number {

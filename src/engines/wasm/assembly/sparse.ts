@@ -182,26 +182,67 @@ export function kahn(job: usize, worker: i32): void {
 
 // The twin of bound() in exact/sparse.ts. Flags: 1 upper, 2 before, 4 by rows, 8 binary32.
 export function bound(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
-  const upper = (flags & 1) != 0, before = (flags & 2) != 0, step = before ? -1 : 1, later = flags & 4 ? 0 : 1, single = (flags & 8) != 0;
+  return flags & 8
+    ? boundOf<f32>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks)
+    : boundOf<f64>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks);
+}
+function boundOf<T>(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
+  const upper = (flags & 1) != 0, before = (flags & 2) != 0, step = before ? -1 : 1, next = upper ? -1 : 1, beyond = <i32>before, later = flags & 4 ? 0 : 1;
   let found = 0, count = 0;
-  for (let k = from; k < to; ++k) {
-    const l = upper ? n - 1 - k : k, first = integer(pointers, l), end = integer(pointers, l + 1);
+  for (let k = from, l = upper ? n - 1 - from : from; k < to; ++k, l += next) {
+    const first = integer(pointers, l), end = integer(pointers, l + 1);
     let p = before ? end - 1 : first;
     if (first < end) {
       const m = integer(indices, p);
       if (m == l) {
-        const v = single ? <f64>f32.load(values + (<usize>p << 2)) : f64.load(values + (<usize>p << 3));
-        if (diagonal != 0) {
-          if (single) f32.store(diagonal + (<usize>l << 2), <f32>v);
-          else f64.store(diagonal + (<usize>l << 3), v);
-        }
-        if (v != 0) ++found;
+        const v = load<T>(values + <usize>p * sizeof<T>());
+        if (diagonal != 0) store<T>(diagonal + <usize>l * sizeof<T>(), v);
+        found += <i32>(v != 0);
         p += step;
       } else if (m > l == before) return -1;
     }
-    i32.store(bounds + (<usize>l << 2), before ? p + 1 : p);
-    if (p < first || p >= end || integer(indices, p) != l + step) i32.store(breaks + (<usize>(++count) << 2), k + later);
+    i32.store(bounds + (<usize>l << 2), p + beyond);
+    if (<u32>(p - first) >= <u32>(end - first) || integer(indices, p) != l + step) i32.store(breaks + (<usize>(++count) << 2), k + later);
   }
   i32.store(breaks, count);
   return found;
+}
+
+// The twin of neighbours() in exact/sparse.ts. Four entries at a time where all of them lead to the run itself or to the one
+// seen last, as nearly all do. Indices are compared where they are: of an order that is reversed the bounds of the runs are.
+export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
+  const before = integer(pointers, from);
+  let found = before;
+  for (let run = from; run < count; ++run) {
+    if (found - before + count > room) return run;
+    const first = integer(starts, run), last = integer(starts, run + 1);
+    const own = reversed ? n - last : first, size = last - first, OWN = i32x4.splat(own), SIZE = i32x4.splat(size);
+    let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the run that was seen last
+    let p = integer(begins, own);
+    const end = first < last ? integer(ends, reversed ? n - 1 - first : last - 1) : p;
+    while (p < end) {
+      if (p + 4 <= end) {
+        const four = v128.load(indices + (<usize>p << 2));
+        if (i32x4.all_true(v128.or(i32x4.lt_u(i32x4.sub(four, OWN), SIZE), i32x4.lt_u(i32x4.sub(four, LOW), LENGTH)))) {
+          p += 4;
+          continue;
+        }
+      }
+      const index = integer(indices, p++);
+      if (<u32>(index - own) < <u32>size || <u32>(index - low) < <u32>length) continue;
+      const place = reversed ? n - 1 - index : index;
+      let other = integer(lookup, place >> LOOKUP);
+      while (integer(starts, other + 1) <= place) ++other;
+      const start = integer(starts, other), after = integer(starts, other + 1);
+      low = reversed ? n - after : start;
+      length = after - start;
+      LOW = i32x4.splat(low);
+      LENGTH = i32x4.splat(length);
+      if (integer(seen, other) == run) continue;
+      i32.store(seen + (<usize>other << 2), run);
+      i32.store(near + (<usize>(found++ - before) << 2), other);
+    }
+    i32.store(pointers + (<usize>(run + 1) << 2), found);
+  }
+  return count;
 }

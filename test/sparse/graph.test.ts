@@ -1,0 +1,97 @@
+// Which runs of lines lead to which: the kernel and its twin against the definition, on random triangles and random runs.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunLines, SystemKernels } from "../../src/engines/kernels.ts";
+import { reference } from "../../src/engines/reference.ts";
+import type { ThreadKernels } from "../../src/engines/threads/index.ts";
+import { LOOKUP } from "../../src/engines/wasm/assembly/layout.ts";
+import { Block } from "../../src/sparse/storage.ts";
+import { onThreads, Random } from "../../src/study.ts";
+import { range } from "../oracles/matrices.ts";
+
+let threads: ThreadKernels;
+beforeAll(async () => {
+  threads = await onThreads(2);
+});
+afterAll(() => threads.close());
+
+interface Problem {
+  readonly reversed: boolean;
+  readonly diagonal: boolean; // stored at the end of each line, and no part of it
+  readonly lines: readonly (readonly number[])[];
+  readonly starts: readonly number[];
+}
+
+// Lines lead to earlier unknowns or to later ones; some lead to none.
+function problem(random: Random, n: number): Problem {
+  const [before, reversed, diagonal] = [0, 0, 0].map(() => random.below(2) === 1) as [boolean, boolean, boolean];
+  const density = [0.01, 0.1, 0.6][random.below(3)] as number;
+  const lines = range(n).map((l) => range(n).filter((m) => (before ? m < l : m > l) && random.below(1000) < 1000 * density));
+  const most = [1, 7, 40, 100][random.below(4)] as number;
+  const starts = [0];
+  while ((starts.at(-1) as number) < n) starts.push(Math.min(n, (starts.at(-1) as number) + 1 + random.below(most)));
+  return { reversed, diagonal, lines, starts };
+}
+
+function byDefinition({ reversed, lines, starts }: Problem): number[][] {
+  const n = lines.length;
+  const placeOf = (i: number): number => (reversed ? n - 1 - i : i);
+  const runOf = (i: number): number => starts.filter((start) => start <= placeOf(i)).length - 1;
+  const found = range(starts.length - 1).map(() => new Set<number>());
+  for (const [l, line] of lines.entries()) for (const m of line) if (runOf(m) !== runOf(l)) found[runOf(l)]?.add(runOf(m));
+  return found.map((set) => [...set].sort((a, b) => a - b));
+}
+
+function byKernels(kernels: Pick<SystemKernels, "reserve" | "neighbours">, { reversed, diagonal, lines, starts }: Problem, room: number) {
+  const n = lines.length;
+  const count = starts.length - 1;
+  const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
+  const blocks = Math.ceil(n / 2 ** LOOKUP);
+  const lengths = [16, n, n, stored.flat().length, count + 1, blocks, count, count + 1, room];
+  const block = new Block(
+    (bytes) => kernels.reserve("test", bytes),
+    lengths.map((length) => 4 * length),
+  );
+  const [front, begins, ends, indices, ...rest] = lengths.map((length) => block.integers(length)) as Int32Array[];
+  const [start, lookup, seen, pointers, near] = rest;
+  const runs = { n, reversed, begins, ends, indices, starts: start, lookup, seen, pointers, near } as RunLines;
+  front?.fill(2 ** 20); // nobody looks there
+  let at = 0;
+  for (const [l, line] of stored.entries()) {
+    runs.indices.set(line, at);
+    runs.begins[l] = at;
+    at += line.length;
+    runs.ends[l] = diagonal ? at - 1 : at;
+  }
+  runs.starts.set(starts);
+  for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP).length - 1;
+  runs.seen.fill(-1);
+  runs.pointers[0] = 0;
+  const found: number[][] = [];
+  while (found.length < count) {
+    const from = found.length;
+    const to = kernels.neighbours(runs, from);
+    expect(to).toBeGreaterThan(from);
+    const first = runs.pointers[from] as number;
+    for (const run of range(to).slice(from))
+      found.push([...runs.near.subarray((runs.pointers[run] as number) - first, (runs.pointers[run + 1] as number) - first)]);
+  }
+  block.reserved.free();
+  return found.map((list) => list.sort((a, b) => a - b));
+}
+
+describe.each([1, 2, 31, 64, 150])("of %i lines", (n) => {
+  test.each(range(20))("seed %i", (seed) => {
+    const one = problem(new Random(1000 * n + seed), n);
+    const want = byDefinition(one);
+    const count = one.starts.length - 1;
+    for (const room of [count, 2 * count, count * count]) {
+      expect(byKernels(reference, one, room), `twin, room for ${room}`).toEqual(want);
+      expect(byKernels(threads, one, room), `kernel, room for ${room}`).toEqual(want);
+    }
+  });
+});
+
+test("one run without lines leads nowhere", () => {
+  const none = { reversed: true, diagonal: false, lines: [], starts: [0, 0] };
+  for (const kernels of [reference, threads]) expect(byKernels(kernels, none, 1)).toEqual([[]]);
+});
