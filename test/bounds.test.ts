@@ -61,7 +61,12 @@ describeEngines(`bounds, HALFULP_SEED=${SEED}`, (_, engine) => {
       for (const n of [1024, 5000]) {
         const x = Float64Array.from({ length: n }, (_, i) => random.signed() * 2 ** (step * Math.floor(i / 150)));
         check("sum", x, x, `step ${step}, n = ${n}`);
-        check("dot", x, Float64Array.from(x, () => random.signed()), `step ${step}, n = ${n}`);
+        check(
+          "dot",
+          x,
+          Float64Array.from(x, () => random.signed()),
+          `step ${step}, n = ${n}`,
+        );
       }
   });
 
