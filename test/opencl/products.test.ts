@@ -135,10 +135,15 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   test("every shape of a GPU covers all rows and columns in lanes that a group has", () => {
     for (const rows of [1, 3, 4, 63, 64, 1000, 16384, 10 ** 6])
       for (const cols of [1, 7, 63, 64, 2047, 2048, 16384, 10 ** 6])
-        for (const colStep of [1, rows]) {
-          const gpu = Object.create(device, { type: { value: "gpu" }, units: { value: 132 } }) as OpenclDevice;
-          const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStep: 1, colStep });
-          expect(shape.rowLanes * shape.colLanes).toBe(colStep === 1 ? 128 : 256);
+        for (const [colStep, mostInGroup, lanes] of [
+          [1, 256, 128],
+          [rows, 256, 256],
+          [rows, 1024, 512],
+        ] as const) {
+          const values = { type: { value: "gpu" }, units: { value: 132 }, mostInGroup: { value: mostInGroup } };
+          const gpu = Object.create(device, values) as OpenclDevice;
+          const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStep: 1, colStep }, false);
+          expect(shape.rowLanes * shape.colLanes).toBe(rows === 1 || colStep === 1 ? 128 : lanes);
           expect(shape.chunks).toBeGreaterThanOrEqual(1);
           expect(shape.chunks).toBeLessThanOrEqual(Math.max(1, cols));
         }

@@ -21,7 +21,7 @@ export interface GemvShape {
 
 export function* gemv(scope: Scope, alpha: number, A: Entries, x: Real, beta: number, y: Real, shape: Partial<GemvShape> = {}): Work<void> {
   const products = blocksOf(scope, alpha, A, x, beta, y);
-  for (const product of products) launch(scope, product, { ...shapeFor(scope.device, product.A), ...shape });
+  for (const product of products) launch(scope, product, { ...shapeFor(scope.device, product.A, product.single), ...shape });
   for (const product of products) yield* settle(scope, product);
   if (products[0]) yield* scope.store(products[0].C.buffer, y);
 }
@@ -59,28 +59,30 @@ function columnOf(buffer: DeviceBuffer, offset: number, rows: number): DeviceMat
   return { buffer, offset, rows, cols: 1, rowStep: 1, colStep: 1 };
 }
 
-// In shapes by rows a work-item has this many columns or more, where there are enough lanes: it loads 8 in each of 8 turns.
+// In shapes by rows a work-item has this many columns or more, where there are enough lanes: it loads 16 in each of 4 turns.
 const COLUMNS_EACH = 64;
 // More parts take longer to merge, one after the other, than they save.
 const MOST_CHUNKS = 128;
 
 /**
  * The shape for a matrix: lanes along its memory, as many as there is work for, and groups enough to keep the device busy.
- * Squares of 16384 take an H200 0.49 to 0.53 ms by rows and 0.53 ms by columns, where its own dgemv takes 0.49 ms.
+ * Squares of 16384 take an H200 0.51 ms by rows (128 lanes along a row and 4 loads ahead: 0.54) and 0.54 ms by columns (128 by 2 a
+ * group: 0.55), where its own dgemv takes 0.48 and 0.50 ms.
  */
-export function shapeFor(device: Device, { rows, cols, colStep }: DeviceMatrix): GemvShape {
+export function shapeFor(device: Device, { rows, cols, colStep }: DeviceMatrix, single: boolean): GemvShape {
   if (device.type !== "gpu") return { rowLanes: 4, colLanes: 4, rowsEach: 2, deep: 2, chunks: 1 }; // one that is soon compiled
   const chunksFor = (groups: number, blocks: number, least: number): number =>
     Math.max(1, Math.min(Math.round((groups * device.units) / blocks), Math.floor(cols / least), MOST_CHUNKS));
   if (colStep === 1) {
-    const colLanes = 2 ** Math.min(Math.max(Math.floor(Math.log2(cols / COLUMNS_EACH)), 3), 7);
+    const colLanes = 2 ** Math.min(Math.max(Math.floor(Math.log2(cols / COLUMNS_EACH)), 3), 6);
     const rowLanes = 128 / colLanes;
     const chunks = chunksFor(24, Math.ceil(rows / rowLanes), 16 * colLanes);
-    return { rowLanes, colLanes, rowsEach: 1, deep: 4, chunks, wide: true };
+    return { rowLanes, colLanes, rowsEach: 1, deep: single ? 4 : 8, chunks, wide: true }; // in registers: 16 entries and their factors
   }
   const rowLanes = rows < 64 ? 8 : rows < 4096 ? 64 : 128;
-  const colLanes = 256 / rowLanes;
-  const chunks = chunksFor(4, Math.ceil(rows / rowLanes), 16 * colLanes);
+  const group = Math.min(512, device.mostInGroup); // 256 on many
+  const colLanes = group / rowLanes;
+  const chunks = chunksFor(1024 / group, Math.ceil(rows / rowLanes), 16 * colLanes);
   return { rowLanes, colLanes, rowsEach: 1, deep: 4, chunks };
 }
 
