@@ -224,7 +224,8 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     const x = Float64Array.from({ length: n }, (_, i) => (i % 5) - 2);
     const y = new Float64Array(n);
     run((scope) => gemv(scope, 1, A, x, 0, y));
-    expect(started((scope) => gemv(scope, -1, A, x, 1, y))).toEqual(["gemv"]);
+    const finishing = device.type === "gpu" ? ["finishEntries"] : []; // there it is told so without a look at the list
+    expect(started((scope) => gemv(scope, -1, A, x, 1, y))).toEqual(["gemv", ...finishing]);
     expect(storedBits(y)).toEqual(new Array(n).fill("0000000000000000"));
     const C = entriesOf(new Float64Array(n * n), n, n);
     expect(started((scope) => gemm(scope, 1.5, A, A, 0, C))).toEqual(["measure", "measure", "gemm", "gemm"]);
