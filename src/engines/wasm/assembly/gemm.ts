@@ -67,7 +67,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
   const rowExponents = addressAt(job, JOB_WORK), colExponents = rowExponents + (<usize>M << 2);
   const rows = min(TALL, M - i0), cols = min(WIDE, N - j0), groups = (cols + 7) >> 3;
   const direct = sizeof<T>() == 8 && aCol == 8; // rows of A can be read where they are
-  const skip = hopeless();
+  const skip = hopeless(); // entries go to settle() at once
   for (let i = 0; i < rows && !skip; ++i) {
     const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
     for (let j = 0; j < groups << 3; ++j) {
@@ -98,11 +98,9 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
       const G = gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column);
       let v: f64 = NaN;
-      if (skip) {
-        // to the ladder
-      } else if (plain) {
+      if (!skip && plain) {
         v = certified(G - f64.load(p), -f64.load(p, REST), restBound(G, steps), sizeof<T>() == 4);
-      } else {
+      } else if (!skip) {
         setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
         combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
         v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), sizeof<T>() == 4);
