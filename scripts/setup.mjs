@@ -1,20 +1,22 @@
 // The system packages that tests and benchmarks use: installed when root on Debian or Ubuntu, otherwise the command to run.
 import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 
-// For each need the packages that meet it, with the library they bring. Of several, releases have one each.
+// For each need the packages that meet it, with the library or the file they bring. Of several, releases have one each.
 const NEEDS = [
   { "libopenblas0-pthread": "libopenblas.so.0" },
   { libcxsparse3: "libcxsparse.so.3", libcxsparse4: "libcxsparse.so.4" }, // Debian 12; Debian 13
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
-  { "pocl-opencl-icd": "libpocl.so.2" }, // OpenCL on a CPU
+  { "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd" }, // OpenCL on a CPU; its library may be there without
 ];
 // And for each the program it brings.
 const PROGRAMS = [{ chromium: "chromium" }];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
+const isThere = (name) => (name.startsWith("/") ? existsSync(name) : libraries.includes(name));
 const lacks = (program) => spawnSync(program, ["--version"]).status !== 0;
 const unmet = [
-  ...NEEDS.filter((packages) => !Object.values(packages).some((library) => libraries.includes(library))),
+  ...NEEDS.filter((packages) => !Object.values(packages).some(isThere)),
   ...PROGRAMS.filter((packages) => Object.values(packages).every(lacks)),
 ];
 const canInstall = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
