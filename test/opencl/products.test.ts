@@ -138,6 +138,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
         for (const [colStep, mostInGroup, lanes] of [
           [1, 256, 128],
           [rows, 256, 256],
+          [rows, 448, 256],
           [rows, 1024, 512],
         ] as const) {
           const values = { type: { value: "gpu" }, units: { value: 132 }, mostInGroup: { value: mostInGroup } };

@@ -80,7 +80,7 @@ export function shapeFor(device: Device, { rows, cols, colStep }: DeviceMatrix, 
     return { rowLanes, colLanes, rowsEach: 1, deep: single ? 4 : 8, chunks, wide: true }; // in registers: 16 entries and their factors
   }
   const rowLanes = rows < 64 ? 8 : rows < 4096 ? 64 : 128;
-  const group = Math.min(512, device.mostInGroup); // 256 on many
+  const group = device.mostInGroup < 512 ? 256 : 512; // many take 256, some 448
   const colLanes = group / rowLanes;
   const chunks = chunksFor(1024 / group, Math.ceil(rows / rowLanes), 16 * colLanes);
   return { rowLanes, colLanes, rowsEach: 1, deep: 4, chunks };
