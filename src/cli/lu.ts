@@ -54,7 +54,7 @@ The hash is that of the factors, row by row, and of the pivots (32 bits each). A
         rows: A.rows,
         cols: A.cols,
         swaps: factors.pivots.reduce((count, row, k) => count + (row === k ? 0 : 1), 0),
-        error: args.flag("error") ? errorOf(A, factors as unknown as LU) : undefined,
+        error: args.flag("error") ? factorizationError(A, factors as unknown as LU) : undefined,
         seconds: seconds(time),
         sha256: hashOf(factors.lu, factors.pivots),
         output,
@@ -66,8 +66,3 @@ The hash is that of the factors, row by row, and of the pivots (32 bits each). A
     }
   },
 };
-
-// An empty matrix may have very many rows.
-function errorOf(A: Matrix, factors: LU): number {
-  return A.rows === 0 || A.cols === 0 ? 0 : factorizationError(A, factors);
-}

@@ -34,6 +34,7 @@ export function factorizationError(A: Matrix<Real>, factors: { readonly lu: Matr
   const { lu, pivots } = checkFactors(A, factors);
   const from = entries(A);
   const { data, offset, rows, cols, rowStep, colStep } = entries(lu);
+  if (cols === 0) return 0; // there may be very many rows of nothing
   const order = permutation(rows, pivots);
   const entry = new Superaccumulator();
   const sum = new Superaccumulator();
