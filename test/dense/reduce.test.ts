@@ -2,8 +2,10 @@
 import { expect, test } from "vitest";
 import { reduce } from "../../src/dense/reduce.ts";
 import type { VectorKernels } from "../../src/engines/kernels.ts";
-import { illConditionedDot } from "../../src/index.ts";
-import { kernels, Random } from "../../src/study.ts";
+import { illConditionedDot, matrix } from "../../src/index.ts";
+import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
+import { DENSE_FEW } from "../engines.ts";
+import { storedBits } from "../hex.ts";
 
 test("sums that cancel again and again meet the filter once in 64, until one shows that it need not have", () => {
   const engine = kernels("wasm-dekker") as VectorKernels;
@@ -31,4 +33,35 @@ test("sums that cancel again and again meet the filter once in 64, until one sho
   expect(filtered).toBe(5);
   expect(dot(hard.x, hard.y)).toBe(hard.dot);
   expect(filtered).toBe(6);
+});
+
+// Tiles are 128 columns wide: after two of which the filter proves nothing, the next ones are left to the ladder.
+test("exgemm, tile after tile of entries that cancel, and then some that do not", async () => {
+  const [k, cols, hardCols] = [120, 1300, 1100];
+  const random = new Random(2);
+  const { x, y } = illConditionedDot(k, 1e30, 2);
+  const entry = (i: number, j: number): number => (j < hardCols ? (y[i] as number) * 2 ** ((j % 21) - 10) : random.signed());
+  const A = matrix(
+    Float64Array.from({ length: 2 * k }, (_, i) => (x[i % k] as number) * (i < k ? 1 : -8)),
+    2,
+    k,
+  );
+  const B = matrix(
+    Float64Array.from({ length: k * cols }, (_, i) => entry(Math.floor(i / cols), i % cols)),
+    k,
+    cols,
+  );
+  const start = Float64Array.from({ length: 2 * cols }, () => random.signed());
+  for (const [alpha, beta] of [
+    [1, 0],
+    [-1.5, 2],
+  ] as const) {
+    const expected = matrix(start.slice(), 2, cols);
+    routinesOn(kernels("reference") as LocalKernels).exgemm(alpha, A, B, beta, expected);
+    for (const { name, routines } of DENSE_FEW) {
+      const C = matrix(start.slice(), 2, cols);
+      await routines.exgemm(alpha, A, B, beta, C);
+      expect(storedBits(C.data), `${name}, alpha ${alpha}`).toEqual(storedBits(expected.data));
+    }
+  }
 });
