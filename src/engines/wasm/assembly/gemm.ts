@@ -2,9 +2,10 @@
 // known beforehand, from the largest of its row of A and the sum of its column of B in magnitude, so no sum is checked.
 import { MORE, certified, combine, put, setRecord } from "./certificate";
 import { frame } from "./frame";
-import { BOUND, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
+import { BOUND, FRAME, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
 import { binade, powerOfTwo } from "./range";
 import { forget, hopeless, remember } from "./rows";
+import { encloseSliced, slice } from "./slices";
 import { setScalars, setTerms, settle } from "./settle";
 import { one } from "./simd";
 import { REST, SUMS, Unchecked, restBound, startSum, strip } from "./strip";
@@ -16,6 +17,8 @@ import { addressAt, barrier, i32At, take } from "./team";
 @inline const DEEP: i32 = 256;
 @inline function packedA(): usize { return frame + SCRATCH_X; }
 @inline function packedB(): usize { return frame + SCRATCH_X + TALL * DEEP * 8; }
+// Which entries of a tile are still open, a byte each, at the end of the frame.
+@inline function open(i: i32, j: i32): usize { return frame + FRAME - TALL * WIDE + <usize>(j * TALL + i); }
 @inline function sums(): usize { return frame + SCRATCH_Y; }
 
 // Exponents of rows of A and columns of B behind one another, 4 bytes each; this one makes any grid NaN.
@@ -89,21 +92,37 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
       for (let i = 0, p = a; i < rows; ++i, p += line) strip<f64, Unchecked>(p, 8, packedB(), 64, deep, sums() + <usize>((g * TALL + i) * SUMS));
     }
   }
-  const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1);
-  let proved = 0;
-  for (let j = 0; j < cols; ++j) {
-    const column = i32.load(colExponents + (<usize>(j0 + j) << 2)), cRow = addressAt(job, JOB_C_ROW);
-    let to = addressAt(job, JOB_C) + <usize>i0 * cRow + <usize>(j0 + j) * addressAt(job, JOB_C_COL), gathered = false;
+  const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1), single = sizeof<T>() == 4;
+  const C = addressAt(job, JOB_C), cRow = addressAt(job, JOB_C_ROW), cCol = addressAt(job, JOB_C_COL);
+  let left = rows * cols;
+  memory.fill(open(0, 0), 1, TALL * WIDE);
+  for (let j = 0; j < cols && !skip; ++j) {
+    const column = i32.load(colExponents + (<usize>(j0 + j) << 2));
+    let to = C + <usize>i0 * cRow + <usize>(j0 + j) * cCol;
     for (let i = 0; i < rows; ++i, to += cRow) {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
       const G = gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column);
+      setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
+      if (!plain) combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
+      const v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), single);
+      if (v != v) continue;
+      put<T>(to, v);
+      store<u8>(open(i, j), 0);
+      --left;
+    }
+  }
+  if (!skip) remember(rows * cols - left);
+  // Cutting costs as much as some entries of every line.
+  const sliced = left >= (rows + cols) << 5 && slice<T>(A + <usize>i0 * aRow, aRow, aCol, B + <usize>j0 * bCol, bRow, bCol, rows, cols, K, rowExponents + (<usize>i0 << 2), colExponents + (<usize>j0 << 2));
+  for (let j = 0; j < cols && left > 0; ++j) {
+    const column = i32.load(colExponents + (<usize>(j0 + j) << 2));
+    let to = C + <usize>i0 * cRow + <usize>(j0 + j) * cCol, gathered = false;
+    for (let i = 0; i < rows; ++i, to += cRow) {
+      if (load<u8>(open(i, j)) == 0) continue;
       let v: f64 = NaN;
-      if (!skip && plain) {
-        v = certified(G - f64.load(p), -f64.load(p, REST), restBound(G, steps), sizeof<T>() == 4);
-      } else if (!skip) {
-        setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
-        combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
-        v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), sizeof<T>() == 4);
+      if (sliced && encloseSliced(frame, i, j, i32.load(rowExponents + (<usize>(i0 + i) << 2)), column)) {
+        if (!plain) combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
+        v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), single);
       }
       if (v != v) {
         // Where one entry of a column is open, others may be: the column is gathered once if there is room.
@@ -112,12 +131,11 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
         if (sizeof<T>() == 8) setTerms(A + <usize>(i0 + i) * aRow, aCol, room ? packedA() : b, room ? 8 : bRow, K);
         else setTerms(A + <usize>(i0 + i) * aRow, aCol, b, bRow, K);
         setScalars(alpha, beta, beta == 0 ? 0 : one<T>(to), 0);
-        v = settle<T>(ROUND, 1, sizeof<T>() == 4);
-      } else ++proved;
+        v = settle<T>(ROUND, 1, single);
+      }
       put<T>(to, v);
     }
   }
-  if (!skip) remember(proved);
 }
 
 export function gemm<T>(job: usize): void {

@@ -81,18 +81,21 @@ export function dropGathered(): void {
 //   which the next may cancel all, they join the next. Then x, y and z are exact and decrease, and high is as large as the sum.
 export function encloseGathered(record: usize, bound: f64): bool {
   if (deposited || gathered == 0) return false;
-  let a = both(units1), b = both(units2), c = both(units3);
-  const upper = first - middle, lower = middle - last;
+  const r = f64x2.extract_lane(rests, 0) + f64x2.extract_lane(rests, 1), error = f64x2.extract_lane(restsError, 0) + f64x2.extract_lane(restsError, 1);
+  const size = abs(f64x2.extract_lane(rests, 0)) + abs(f64x2.extract_lane(rests, 1));
+  return enclose(record, both(units1), both(units2), both(units3), first, middle, last, r + error, size, bound);
+}
+// The sum of a, b and c on grids at k1, k2 and k3 and of a rest r, which is off by bound and by a few roundings of size.
+export function enclose(record: usize, a: i64, b: i64, c: i64, k1: i32, k2: i32, k3: i32, r: f64, size: f64, bound: f64): bool {
+  const upper = k1 - k2, lower = k2 - k3;
   b += c >> lower; c &= (1 << lower) - 1;
   a += b >> upper; b &= (1 << upper) - 1;
   if (a == 0 || a == -1) { b += a << upper; a = 0; }
   if (a == 0 && (b == 0 || b == -1)) { c += b << lower; b = 0; }
   if (abs(a) > 0x1fffffffffffff) return false;
-  const x = <f64>a * powerOfTwo(first - 52), y = <f64>b * powerOfTwo(middle - 52), z = <f64>c * powerOfTwo(last - 52);
-  const r = (f64x2.extract_lane(rests, 0) + f64x2.extract_lane(rests, 1)) + (f64x2.extract_lane(restsError, 0) + f64x2.extract_lane(restsError, 1));
+  const x = <f64>a * powerOfTwo(k1 - 52), y = <f64>b * powerOfTwo(k2 - 52), z = <f64>c * powerOfTwo(k3 - 52);
   const s = x + y, e = twoSumError(x, y, s), t = e + z, f = twoSumError(e, z, t), high = s + t, v = f + r, low = twoSumError(s, t, high) + v;
-  const size = abs(f64x2.extract_lane(rests, 0)) + abs(f64x2.extract_lane(rests, 1)) + abs(v) + abs(low);
-  setRecord(record, high, low, bound + 4 * U * size);
+  setRecord(record, high, low, bound + 4 * U * (size + abs(v) + abs(low)));
   return true;
 }
 @inline function both(v: v128): i64 { return i64x2.extract_lane(v, 0) + i64x2.extract_lane(v, 1); }
