@@ -94,7 +94,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
   }
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1), single = sizeof<T>() == 4;
   const C = addressAt(job, JOB_C), cRow = addressAt(job, JOB_C_ROW), cCol = addressAt(job, JOB_C_COL);
-  let left = rows * cols;
+  let left = rows * cols, proved = 0; // the filter was enough, or would have been
   memory.fill(open(0, 0), 1, TALL * WIDE);
   for (let j = 0; j < cols && !skip; ++j) {
     const column = i32.load(colExponents + (<usize>(j0 + j) << 2));
@@ -108,10 +108,9 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
       if (v != v) continue;
       put<T>(to, v);
       store<u8>(open(i, j), 0);
-      --left;
+      --left; ++proved;
     }
   }
-  if (!skip) remember(rows * cols - left);
   // Cutting costs as much as some entries of every line.
   const sliced = left >= (rows + cols) << 5 && slice<T>(A + <usize>i0 * aRow, aRow, aCol, B + <usize>j0 * bCol, bRow, bCol, rows, cols, K, rowExponents + (<usize>i0 << 2), colExponents + (<usize>j0 << 2));
   for (let j = 0; j < cols && left > 0; ++j) {
@@ -134,8 +133,10 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
         v = settle<T>(ROUND, 1, single);
       }
       put<T>(to, v);
+      proved += <i32>(skip && abs(v) > restBound(gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column), steps) * 3.6e16); // 2^55
     }
   }
+  remember(proved);
 }
 
 export function gemm<T>(job: usize): void {

@@ -5,7 +5,7 @@ import { frame } from "./frame";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, LOW, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
-import { setScalars, setTerms, settle } from "./settle";
+import { ample, setScalars, setTerms, settle } from "./settle";
 import { load, load2, load4, load6, mul, one, splat } from "./simd";
 import { Checked, GRIDS, REST, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, i32At, take } from "./team";
@@ -32,17 +32,18 @@ export function rowAt<T>(job: usize, i: i32, from: i32, x: usize, n: i32): void 
   }
 }
 
-// Entry i from the enclosure of its sum; whether that proved it.
+// Entry i from the enclosure of its sum; whether that proved it, or would have.
 function entry<T>(job: usize, i: i32, record: usize): bool {
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), p = addressAt(job, JOB_Y) + <usize>i * sizeof<T>();
   const y = beta == 0 ? 0 : one<T>(p);
   if (alpha != 1 || beta != 0) combine(record, alpha, beta, y);
   let v = certified(f64.load(record, HIGH), f64.load(record, LOW), f64.load(record, BOUND), sizeof<T>() == 4);
-  const proved = v == v;
+  let proved = v == v;
   if (!proved) {
     rowAt<T>(job, i, 0, addressAt(job, JOB_X), i32At(job, JOB_K));
     setScalars(alpha, beta, y, 0);
     v = settle<T>(ROUND, 1, sizeof<T>() == 4);
+    proved = ample;
   }
   put<T>(p, v);
   return proved;
@@ -60,7 +61,7 @@ export function gemvByRows<T>(job: usize): void {
     if (!skip) rowDots<T>(records, A + <usize>first * step, step, end - first, x, n);
     let proved = 0;
     for (let i = first; i < end; ++i) proved += <i32>entry<T>(job, i, records + <usize>(i - first) * ENCLOSURE);
-    if (!skip) remember(proved);
+    remember(proved);
   }
 }
 

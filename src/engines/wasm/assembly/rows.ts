@@ -17,9 +17,10 @@ import { U, add, fused, isFused, load, mul, productExcess, splat, sub } from "./
 let slack: i32 = 0;
 
 // Where the rows of two groups in a row all needed more than this filter, the next are not brought before it: rows of one
-// matrix are often alike. Every eighth group is, in case they are not.
+// matrix are often alike. One that the filter would have known ends that; where it cannot be told, every 64th group is.
 let failures: i32 = 0, skipped: i32 = 0;
-export function hopeless(): bool { return failures > 1 && (++skipped & 7) != 0; }
+export function hopeless(): bool { return failures > 1 && (++skipped & 63) != 0; }
+// Of a group so many were proved by the filter, or would have been.
 export function remember(proved: i32): void { failures = proved == 0 ? failures + 1 : 0; }
 export function forget(): void { slack = failures = 0; }
 

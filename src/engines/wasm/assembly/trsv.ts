@@ -12,7 +12,7 @@ import { rowAt, spread, spreadRecord } from "./gemv";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND } from "./layout";
 import { Dot } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
-import { setScalars, setTerms, settle } from "./settle";
+import { ample, setScalars, setTerms, settle } from "./settle";
 import { one } from "./simd";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "./team";
 
@@ -23,7 +23,7 @@ import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "./team
 @inline function diagonalAt(work: usize, size: i32): usize { return correctionAt(work, size) + (<usize>size << 3); }
 
 let low: i32 = 0, high: i32 = 0; // the rows of the block at hand
-let proved: i32 = 0; // how many of them the filter was enough for
+let proved: i32 = 0; // how many of them the filter was enough for, or would have been
 function setBlock(job: usize, k: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE);
   if (i32At(job, JOB_UPPER)) {
@@ -65,6 +65,7 @@ function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: u
       }
       setScalars(-1, 1, b, extra);
       v = settle<T>(finish, d, sizeof<T>() == 4);
+      proved += <i32>ample;
     }
     put<T>(out + <usize>i * sizeof<T>(), v);
   }
@@ -112,7 +113,7 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
       used = done;
     }
     solve<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
-    if (!skip && k > 0) remember(proved);
+    if (k > 0) remember(proved);
     setAndWake(job, job + JOB_DONE, k + 1);
   }
 }
