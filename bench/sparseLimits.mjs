@@ -31,13 +31,14 @@ function toCxSparse(grid, serial, mode, limit) {
 function ofThreads(grid, mode, { solves: [alone, ...onThreads], analyses }) {
   const parallel = onThreads.filter((_, k) => analyses[k].schedule !== "serial");
   const quickest = parallel.reduce((a, b) => (b.median < a.median ? b : a));
-  const gsf = analyses.find(({ schedule }) => schedule === "gsf");
+  const [gsf, resident] = analyses.filter(({ schedule }) => schedule === "gsf");
   const slowest = analyses.reduce((a, b) => (b.inSolves > a.inSolves ? b : a));
   const faster = { row: `${quickest.name}, ${titleOf(grid)}`, value: alone.median / quickest.median, unit: " times faster" };
   return [
     ...(grid.sizes.length === 3 ? [{ ...faster, limit: FASTER, least: true }] : []),
     inSolves(`the slowest analysis (${slowest.schedule})`, slowest, ANALYSIS),
-    inSolves("the analysis of gsf", gsf, ANALYSIS_OF_GSF),
+    inSolves("the analysis of gsf, ordinary arrays", gsf, ANALYSIS_OF_GSF),
+    inSolves("the analysis of gsf, resident", resident, ANALYSIS_OF_GSF),
   ];
 
   function inSolves(what, { inSolves: value }, limit) {

@@ -49,9 +49,10 @@ async function solvesOf(system, mode, pool, pace) {
   return raceSolves(system, rivals, isDefined, pace, titleOf(system.grid));
 }
 
-// A solve is raced beside them: it is the unit.
+// A solve is raced beside them: it is the unit. The last is gsf of a matrix that is resident on the pool.
 async function analysesOf(system, mode, pool, pace) {
   const { byRows, b } = system;
+  const resident = await pool.upload(byRows);
   const serial = serialRival(byRows, mode);
   const out = new Float64Array(b.length);
   const [unit, ...outcomes] = await race(
@@ -61,10 +62,12 @@ async function analysesOf(system, mode, pool, pace) {
         name: threadName(mode, schedule),
         run: () => analysis(pool, inFormat(system, mode, schedule), mode, schedule),
       })),
+      { name: `${threadName(mode, "gsf")}, resident`, run: () => analysis(pool, resident, mode, "gsf") },
     ],
     pace,
   );
   serial.free();
+  resident.free();
   const rows = [];
   for (const [k, one] of timings(outcomes).entries()) {
     const { schedule, levels, bytes } = outcomes[k].result;
@@ -92,6 +95,7 @@ async function freshAnalysis(L, mode, schedule) {
 
 function printMode(grid, mode, { solves, analyses }) {
   const [alone, ...onThreads] = solves;
+  const resident = analyses.at(-1);
   const rows = onThreads.map(({ name, median }, k) => {
     const { median: used, inSolves, fresh, levels, ofMatrix } = analyses[k];
     const times = [median, used, fresh].map((time) => figure(time / 1e6));
@@ -99,4 +103,7 @@ function printMode(grid, mode, { solves, analyses }) {
   });
   console.log(`\n${titleOf(grid)}, ${mode}: ${alone.name} takes ${figure(alone.median / 1e6)} ms`);
   printTable(["", "ms/solve", "times faster", "analysis, ms", "in serial solves", "on fresh memory", "levels", "plan / matrix"], rows);
+  console.log(
+    `The analysis of gsf for a matrix that is resident on the pool: ${figure(resident.median / 1e6)} ms, ${figure(resident.inSolves)} serial solves`,
+  );
 }

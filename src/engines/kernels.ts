@@ -2,7 +2,7 @@ import type { Routine } from "../dense/steps.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Stored } from "../sparse/analysis.ts";
 import type { SparseOptions } from "../sparse/types.ts";
-import type { Real, Reduction } from "../types.ts";
+import type { Real, Reduction, Sparse } from "../types.ts";
 import type { PlainKernels } from "./plain.ts";
 
 /** The routines that work element by element. */
@@ -46,6 +46,9 @@ export interface Reserved {
   readonly offset: number;
   free(): void;
 }
+
+/** What is held until it is freed. */
+export type Shared = Pick<Reserved, "free">;
 
 /** The schedules of the sparse paper, the one without levels that it compares with, and none. */
 export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
@@ -148,6 +151,8 @@ export interface SystemKernels {
   readonly workers: number;
   /** Memory in which sptrsv finds a system without a copy. */
   reserve(routine: string, bytes: number): Reserved;
+  /** Hold a matrix that lives there already and never changes, so that a plan need not copy it; undefined for any other. */
+  share?(A: Sparse<Real>): Shared | undefined;
   /**
    * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.
    * Returns how many have a diagonal entry that is not zero; -1 if there are entries of the other triangle. `breaks` gets the

@@ -137,12 +137,12 @@ export function onThisThread(kernels: LocalKernels): Backend {
     async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
       kernels.accumulate(op, x, y, into, true);
     },
-    store: storeIn(<V extends Real>(like: V, length: number) => {
-      type Constructor = { readonly BYTES_PER_ELEMENT: number; new (...args: unknown[]): V };
+    store: storeIn(<V extends Real | Int32Array>(like: V, length: number) => {
+      type Constructor = { readonly BYTES_PER_ELEMENT: number; new (...args: unknown[]): V & Real };
       const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as Constructor;
-      const array = memory ? memory.allocate<V>(length, type) : new type(length);
+      const array = memory ? memory.allocate<V & Real>(length, type) : new type(length);
       return { array, free: () => memory?.free(array) };
-    }),
+    }, false),
     async close() {},
   };
 }

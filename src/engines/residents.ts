@@ -32,15 +32,15 @@ export interface Kept<V> {
 }
 
 /** The store of an engine whose memory is at hand. */
-export function storeIn(allocate: <V extends Real>(like: V, length: number) => Kept<V>): Store {
+export function storeIn(allocate: <V extends Real | Int32Array>(like: V, length: number) => Kept<V>, patterns: boolean): Store {
   return {
     keep<V extends Real | Int32Array>(like: V, length: number, pieces: Iterable<readonly [V, number]>) {
-      const kept = allocate(like as Real, length);
+      const kept = allocate(like, length);
       for (const [piece, at] of pieces) kept.array.set(piece, at);
-      return kept as unknown as Kept<V>;
+      return kept;
     },
     fetch: async (array) => copyOf("read", array as Real) as typeof array,
-    patterns: false,
+    patterns,
   };
 }
 

@@ -140,7 +140,7 @@ const ROWS = 8192;
 /**
  * Lines that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,
  * at one end of them. `bounds` gets that end. Returns how many unknowns have a diagonal entry that is not zero; -1 if there
- * are entries of the other triangle. The runs of lines are found on the way.
+ * are entries of the other triangle. The runs of lines are found on the way. Lines that are there already are not copied.
  */
 export function copyAsStored(
   bound: SystemKernels["bound"],
@@ -152,14 +152,17 @@ export function copyAsStored(
   const { A, n, upper, byRows } = triangle;
   const lines = { n, upper, before: comesBefore(triangle), byRows, pointers, indices, values, diagonal, bounds };
   const breaks = newIntegers("sptrsv", ROWS + 1);
-  pointers.set(A.pointers);
+  const there = values === A.values;
+  if (!there) pointers.set(A.pointers);
   let found = 0;
   for (let from = 0; from < n; from += ROWS) {
     const to = Math.min(from + ROWS, n);
     const start = A.pointers[upper ? n - to : from] as number;
     const end = A.pointers[upper ? n - from : to] as number;
-    indices.set(A.indices.subarray(start, end), start);
-    values.set(A.values.subarray(start, end), start);
+    if (!there) {
+      indices.set(A.indices.subarray(start, end), start);
+      values.set(A.values.subarray(start, end), start);
+    }
     const more = bound(lines, from, to, breaks);
     if (more < 0) return -1;
     found += more;

@@ -1,11 +1,12 @@
 import type { Routine } from "../dense/steps.ts";
 import { newIntegers } from "../dense/vectors.ts";
-import type { Reserved, Schedule, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../engines/kernels.ts";
+import type { Reserved, Schedule, Shared, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../engines/kernels.ts";
+import { ShapeError } from "../errors.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
 import { graphOf } from "./graph.ts";
-import { Block, refill, type Storage, storeByLevels, storeNatural } from "./storage.ts";
+import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural } from "./storage.ts";
 import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
@@ -14,6 +15,7 @@ interface Plan {
   readonly system: SparseTriangle;
   readonly reason: string;
   readonly levels: () => number;
+  readonly knowsLevels: () => boolean;
   readonly bytes: number;
   /** The pattern that it was made from. */
   readonly triangle: Stored;
@@ -38,7 +40,7 @@ const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<SystemKernels, "workers" | "reserve" | "bound" | "neighbours">,
+  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "bound" | "neighbours">,
   triangle: Stored,
   exact: boolean,
   options: SparseOptions,
@@ -50,8 +52,9 @@ export function analyse(
     exact,
     bound: (...args) => kernels.bound(...args),
     neighbours: (...args) => kernels.neighbours(...args),
-    reserve(bytes) {
-      const reserved = kernels.reserve("sptrsv", bytes);
+    share: (A) => kernels.share?.(A),
+    reserve(bytes, held) {
+      const reserved = together(() => kernels.reserve("sptrsv", bytes), held);
       taken.add(reserved);
       return reserved;
     },
@@ -69,13 +72,18 @@ export function analyse(
 }
 
 function asPlan(plan: Plan): SparsePlan {
-  const { system, reason, levels, bytes, memory } = plan;
+  const { system, reason, bytes, memory } = plan;
   const { n, schedule } = system;
+  let isThere = true;
   return {
     n,
     schedule,
     reason,
-    levels,
+    levels() {
+      if (!isThere && isResident(plan) && !plan.knowsLevels())
+        throw new ShapeError("TriangularPlan.levels: the plan was freed, expected one that is in use (or a matrix that is not a resident)");
+      return plan.levels();
+    },
     bytes,
     *solve(b: Real, x: Real): Routine<void> {
       yield (kernels) => (kernels as SystemKernels).sptrsv(system, b, x);
@@ -85,29 +93,48 @@ function asPlan(plan: Plan): SparsePlan {
       return { plan: asPlan(next), replaced };
     },
     free() {
+      isThere = false;
       for (const block of Object.values(memory)) block.free();
     },
   };
 }
 
-interface Setup {
+// Whether it uses the pattern of a resident.
+const isResident = ({ system, triangle }: Plan): boolean => system.indices === triangle.A.indices;
+
+// Memory, and what is held beside it as long.
+function together(reserve: () => Reserved, held?: Shared): Reserved {
+  try {
+    const reserved = reserve();
+    if (!held) return reserved;
+    return {
+      ...reserved,
+      free() {
+        reserved.free();
+        held.free();
+      },
+    };
+  } catch (error) {
+    held?.free();
+    throw error;
+  }
+}
+
+interface Setup extends Keeper {
   readonly workers: number;
   readonly triangle: Stored;
   readonly exact: boolean;
-  readonly bound: SystemKernels["bound"];
   readonly neighbours: SystemKernels["neighbours"];
-  readonly reserve: (bytes: number) => Reserved;
-  readonly giveBack: (reserved: Reserved) => void;
 }
 
 function planFor(setup: Setup, options: SparseOptions): Plan {
-  const { workers, triangle, exact, reserve } = setup;
+  const { workers, triangle, exact } = setup;
   const early = chooseEarly(options, workers, triangle.n + triangle.A.values.length);
   const { schedule } = early;
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
   const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
-  const { storage, runs } = storeNatural(reserve, setup.bound, triangle, columns, workers === 0 ? triangle.n : 0, most);
+  const { storage, runs } = storeNatural(setup, triangle, columns, workers === 0 ? triangle.n : 0, most);
   const plan = planByRuns(setup, early, storage, runs, columns);
   if ("system" in plan) return plan;
   setup.giveBack(storage.block.reserved);
@@ -169,6 +196,7 @@ function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule,
       levels ??= countLevels(triangle);
       return levels;
     },
+    knowsLevels: () => levels !== undefined,
     bytes: block.bytes + more.bytes,
     triangle,
     form,
@@ -196,7 +224,8 @@ function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; repla
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
-  if (!inUse) {
+  const isOwn = system.values !== plan.triangle.A.values; // not a resident's
+  if (!inUse && isOwn) {
     refill(triangle, form, system);
     return { plan };
   }

@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Reserved, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
+import type { Reserved, Shared, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { aligned } from "../engines/wasm/space.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
@@ -15,8 +15,15 @@ export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work">
   readonly form: "as stored" | "lines" | "along" | "across";
 }
 
-/** Where memory comes from. */
-export type Reserve = (bytes: number) => Reserved;
+/** Where memory comes from; what is `held` beside it is freed with it. */
+export type Reserve = (bytes: number, held?: Shared) => Reserved;
+
+/** What keeps the entries of a plan. */
+export interface Keeper extends Pick<SystemKernels, "bound"> {
+  readonly reserve: Reserve;
+  readonly giveBack: (reserved: Reserved) => void;
+  readonly share: Required<SystemKernels>["share"];
+}
 
 /**
  * The rows or columns of a triangle in the natural order, and their runs; `work` is how many numbers more there is to be room
@@ -24,8 +31,7 @@ export type Reserve = (bytes: number) => Reserved;
  * memory.
  */
 export function storeNatural(
-  reserve: Reserve,
-  bound: SystemKernels["bound"],
+  { reserve, giveBack, share, bound }: Keeper,
   triangle: Stored,
   columns: boolean,
   work: number,
@@ -33,7 +39,8 @@ export function storeNatural(
 ): { storage: Storage; runs: Runs } {
   const { n, upper, byRows } = triangle;
   const across = columns === byRows;
-  const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work);
+  const held = across || !ascends(triangle.A) ? undefined : share(triangle.A);
+  const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work, held);
   if (bounds) {
     const finder = new RunFinder(n, most);
     const found = copyAsStored(bound, triangle, storage, bounds, finder);
@@ -42,23 +49,28 @@ export function storeNatural(
       return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs() };
     }
   }
+  if (held) {
+    giveBack(storage.block.reserved); // there are entries of the other triangle: without them it is a copy
+    return storeNatural({ reserve, giveBack, share: () => undefined, bound }, triangle, columns, work, most);
+  }
   if (!across) complete(triangle, storage, copyLines(triangle, storage));
   return { storage, runs: findRuns({ ...storage, n, upper }, columns, most) };
 }
 
-// With room for where the lines of the triangle end within those of A, if they ascend.
-function cutLines(reserve: Reserve, { A, n, unit }: Stored, work: number): [Storage, Int32Array | undefined] {
-  const entries = A.values.length;
+// With room for where the lines of the triangle end within those of A, if they ascend; a matrix that is held stays where it is.
+function cutLines(reserve: Reserve, { A, n, unit }: Stored, work: number, held?: Shared): [Storage, Int32Array | undefined] {
+  const entries = held ? 0 : A.values.length;
   const width = A.values.BYTES_PER_ELEMENT;
   const ascending = ascends(A);
-  const sizes = [4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
-  const block = new Block(reserve, sizes);
-  const begins = block.integers(n + 1);
+  const sizes = [held ? 0 : 4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
+  const block = new Block((bytes) => reserve(bytes, held), sizes);
+  const begins = held ? A.pointers : block.integers(n + 1);
   const bounds = ascending ? block.integers(n) : undefined;
   const diagonal = unit ? undefined : block.reals(A.values, n);
   const shared = { block, form: "lines" as const, begins, ends: begins.subarray(1), diagonal, order: undefined };
   const numbers = block.reals(A.values, work);
-  return [{ ...shared, work: numbers, indices: block.integers(entries), values: block.reals(A.values, entries) }, bounds];
+  const [indices, values] = held ? [A.indices, A.values] : [block.integers(entries), block.reals(A.values, entries)];
+  return [{ ...shared, work: numbers, indices, values }, bounds];
 }
 
 /** The rows or columns of a triangle in an order by levels, where unknown i comes at place[i]. */

@@ -1,8 +1,8 @@
 import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Format, Real, Reduction, Rounding } from "../../types.ts";
+import type { Format, Real, Reduction, Rounding, Sparse } from "../../types.ts";
 import type { Backend } from "../engine.ts";
-import type { Entries, Reserved, RunLines, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import type { Entries, Reserved, RunLines, Shared, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { storeIn } from "../residents.ts";
 import * as jobs from "../wasm/jobs.ts";
 import { ThreadPlain } from "./plain.ts";
@@ -72,6 +72,27 @@ export class ThreadKernels implements Backend {
     return { buffer: arena.buffer, offset, free: () => arena.release(offset) };
   }
 
+  share({ pointers, indices, values }: Sparse<Real>): Shared | undefined {
+    const arrays = [pointers, indices, values];
+    if (!arrays.every((array) => this.held.has(array))) return undefined;
+    for (const array of arrays) this.hold(array, 1);
+    return {
+      free: () => {
+        for (const array of arrays) this.hold(array, -1);
+      },
+    };
+  }
+
+  // How many use an array that is kept: its resident, and plans.
+  private readonly held = new Map<ArrayBufferView, number>();
+  private hold(array: ArrayBufferView, more: number): void {
+    const count = (this.held.get(array) ?? 0) + more;
+    this.held.set(array, count);
+    if (count > 0) return;
+    this.held.delete(array);
+    this.pool.arena.release(array.byteOffset);
+  }
+
   bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
     return jobs.bound(this.pool.arena, lines, from, to, breaks);
   }
@@ -89,14 +110,16 @@ export class ThreadKernels implements Backend {
     return this.pool.run(jobs.kahnBytes(begins, indices), (space, job) => jobs.kahn(space, job, begins, indices, counts));
   }
 
-  /** Vectors in the memory of the pool. */
-  readonly store = storeIn(<V extends Real>(like: V, length: number) => {
+  /** Vectors and patterns in the memory of the pool. */
+  readonly store = storeIn(<V extends Real | Int32Array>(like: V, length: number) => {
     const { arena } = this.pool;
     const at = arena.allocate(length * like.BYTES_PER_ELEMENT);
     if (at === 0) throw new EngineError(`threads: no memory for ${length} numbers`);
-    const type = like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
-    return { array: new type(arena.buffer, at, length) as V, free: () => arena.release(at) };
-  });
+    const type = like instanceof Int32Array ? Int32Array : like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
+    const array = new type(arena.buffer, at, length) as V;
+    this.hold(array, 1);
+    return { array, free: () => this.hold(array, -1) };
+  }, true);
 
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void> {
     const { arena, workers } = this.pool;
