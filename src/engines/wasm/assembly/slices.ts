@@ -8,7 +8,7 @@
 //   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits, m w >= L + 1, are all of it: slice i (from 0) is what x + sigma keeps,
 //   sigma = 1.5 * 2^(53 - (i + 1) w); at most 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at most half a step.
 //   A sum of n products of slices is at most n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
-//   All sums of slices together are at most 2^-depth_k (1 + 2^-wa) (1 + 2^-wb) < 2 * 2^-depth_k for each k.
+//   Slices of one number add up to at most 4/3 of its bound in magnitude (w >= 2): all sums together to less than 2 * 2^-depth_k for each k.
 // These sums are added up on four grids as in ladder.ts. T of them: the first grid holds all, what a sum leaves on a grid is at most
 // 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
 //
@@ -23,7 +23,7 @@ import { tile } from "./plainTile";
 @inline const FLOOR: i32 = 176;
 @inline const MOST: i32 = 4; // slices
 @inline const ROOM: i32 = 512; // slices of a block, each 128 lines of binary64: 512 KiB
-export const LONGEST: i32 = 4096; // sums
+@inline const LONGEST: i32 = 4096; // sums
 @inline const FAR: i32 = 450; // binades from 1: rows and columns that are not scaled
 @inline const NONE: i32 = -100000; // the size of zeros
 
