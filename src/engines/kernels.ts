@@ -151,7 +151,7 @@ export interface SystemKernels {
   readonly workers: number;
   /** Memory in which sptrsv finds a system without a copy. */
   reserve(routine: string, bytes: number): Reserved;
-  /** Hold a matrix that lives there already and never changes, so that a plan need not copy it; undefined for any other. */
+  /** Hold a matrix that lives there already and never changes, as long as a plan is made of it; undefined for any other. */
   share?(A: Sparse<Real>): Shared | undefined;
   /**
    * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.

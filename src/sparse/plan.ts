@@ -20,8 +20,11 @@ interface Plan {
   /** The pattern that it was made from. */
   readonly triangle: Stored;
   readonly form: Storage["form"];
-  /** Its memory. `values` are those that were taken while the ones among the entries were in use. */
-  readonly memory: { readonly entries: Reserved; readonly tasks: Reserved; readonly values?: Reserved };
+  /**
+   * Its memory. `values` are those that were taken while the ones among the entries were in use; `held` is a resident, whose pattern it
+   * needs for new values and levels, and may use for itself.
+   */
+  readonly memory: { readonly entries: Reserved; readonly tasks: Reserved; readonly values?: Reserved; readonly held?: Shared };
   readonly reserve: (bytes: number) => Reserved;
 }
 
@@ -45,16 +48,17 @@ export function analyse(
   exact: boolean,
   options: SparseOptions,
 ): SparsePlan {
-  const taken = new Set<Reserved>();
+  const held = kernels.share?.(triangle.A);
+  const taken = new Set<Shared>(held ? [held] : []);
   const setup: Setup = {
     workers: kernels.workers,
     triangle,
     exact,
     bound: (...args) => kernels.bound(...args),
     neighbours: (...args) => kernels.neighbours(...args),
-    share: (A) => kernels.share?.(A),
-    reserve(bytes, held) {
-      const reserved = together(() => kernels.reserve("sptrsv", bytes), held);
+    isThere: held !== undefined,
+    reserve(bytes) {
+      const reserved = kernels.reserve("sptrsv", bytes);
       taken.add(reserved);
       return reserved;
     },
@@ -64,7 +68,9 @@ export function analyse(
     },
   };
   try {
-    return asPlan({ ...planFor(setup, options), reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
+    const plan = planFor(setup, options);
+    const memory = held ? { ...plan.memory, held } : plan.memory;
+    return asPlan({ ...plan, memory, reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const reserved of taken) reserved.free();
     throw error;
@@ -80,7 +86,7 @@ function asPlan(plan: Plan): SparsePlan {
     schedule,
     reason,
     levels() {
-      if (!isThere && isResident(plan) && !plan.knowsLevels())
+      if (!isThere && memory.held && !plan.knowsLevels())
         throw new ShapeError("TriangularPlan.levels: the plan was freed, expected one that is in use (or a matrix that is not a resident)");
       return plan.levels();
     },
@@ -97,27 +103,6 @@ function asPlan(plan: Plan): SparsePlan {
       for (const block of Object.values(memory)) block.free();
     },
   };
-}
-
-// Whether it uses the pattern of a resident.
-const isResident = ({ system, triangle }: Plan): boolean => system.indices === triangle.A.indices;
-
-// Memory, and what is held beside it as long.
-function together(reserve: () => Reserved, held?: Shared): Reserved {
-  try {
-    const reserved = reserve();
-    if (!held) return reserved;
-    return {
-      ...reserved,
-      free() {
-        reserved.free();
-        held.free();
-      },
-    };
-  } catch (error) {
-    held?.free();
-    throw error;
-  }
 }
 
 interface Setup extends Keeper {

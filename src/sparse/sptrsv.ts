@@ -100,7 +100,7 @@ function facade(plan: SparsePlan, format: Format, entries: number, run: Run): ob
     schedule: plan.schedule,
     reason: plan.reason,
     get levels() {
-      return plan.levels();
+      return life.held.plan.levels();
     },
     bytes: plan.bytes,
     solve: (b: Real, out?: Real) => run(borrowing(b, out)),

@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { Reserved, Shared, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
+import type { Reserved, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { aligned } from "../engines/wasm/space.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, comesBefore, copyAsStored, copyLines, count, type Entries, fill, type Stored } from "./analysis.ts";
@@ -15,14 +15,15 @@ export interface Storage extends Entries, Pick<SparseTriangle, "order" | "work">
   readonly form: "as stored" | "lines" | "along" | "across";
 }
 
-/** Where memory comes from; what is `held` beside it is freed with it. */
-export type Reserve = (bytes: number, held?: Shared) => Reserved;
+/** Where memory comes from. */
+export type Reserve = (bytes: number) => Reserved;
 
 /** What keeps the entries of a plan. */
 export interface Keeper extends Pick<SystemKernels, "bound"> {
   readonly reserve: Reserve;
   readonly giveBack: (reserved: Reserved) => void;
-  readonly share: Required<SystemKernels>["share"];
+  /** Whether the matrix is in that memory, never changes, and stays there as long as the plan. */
+  readonly isThere: boolean;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface Keeper extends Pick<SystemKernels, "bound"> {
  * memory.
  */
 export function storeNatural(
-  { reserve, giveBack, share, bound }: Keeper,
+  { reserve, giveBack, isThere, bound }: Keeper,
   triangle: Stored,
   columns: boolean,
   work: number,
@@ -39,8 +40,8 @@ export function storeNatural(
 ): { storage: Storage; runs: Runs } {
   const { n, upper, byRows } = triangle;
   const across = columns === byRows;
-  const held = across || !ascends(triangle.A) ? undefined : share(triangle.A);
-  const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work, held);
+  const inPlace = isThere && !across && ascends(triangle.A);
+  const [storage, bounds] = across ? [storeCounted(reserve, triangle, true, undefined, work)] : cutLines(reserve, triangle, work, inPlace);
   if (bounds) {
     const finder = new RunFinder(n, most);
     const found = copyAsStored(bound, triangle, storage, bounds, finder);
@@ -49,27 +50,27 @@ export function storeNatural(
       return { storage: complete(triangle, { ...storage, form: "as stored", begins, ends }, found), runs: finder.runs() };
     }
   }
-  if (held) {
+  if (inPlace) {
     giveBack(storage.block.reserved); // there are entries of the other triangle: without them it is a copy
-    return storeNatural({ reserve, giveBack, share: () => undefined, bound }, triangle, columns, work, most);
+    return storeNatural({ reserve, giveBack, isThere: false, bound }, triangle, columns, work, most);
   }
   if (!across) complete(triangle, storage, copyLines(triangle, storage));
   return { storage, runs: findRuns({ ...storage, n, upper }, columns, most) };
 }
 
-// With room for where the lines of the triangle end within those of A, if they ascend; a matrix that is held stays where it is.
-function cutLines(reserve: Reserve, { A, n, unit }: Stored, work: number, held?: Shared): [Storage, Int32Array | undefined] {
-  const entries = held ? 0 : A.values.length;
+// With room for where the lines of the triangle end within those of A, if they ascend; or with all of A in place.
+function cutLines(reserve: Reserve, { A, n, unit }: Stored, work: number, inPlace: boolean): [Storage, Int32Array | undefined] {
+  const entries = inPlace ? 0 : A.values.length;
   const width = A.values.BYTES_PER_ELEMENT;
   const ascending = ascends(A);
-  const sizes = [held ? 0 : 4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
-  const block = new Block((bytes) => reserve(bytes, held), sizes);
-  const begins = held ? A.pointers : block.integers(n + 1);
+  const sizes = [inPlace ? 0 : 4 * (n + 1), ascending ? 4 * n : 0, unit ? 0 : width * n, width * work, 4 * entries, width * entries];
+  const block = new Block(reserve, sizes);
+  const begins = inPlace ? A.pointers : block.integers(n + 1);
   const bounds = ascending ? block.integers(n) : undefined;
   const diagonal = unit ? undefined : block.reals(A.values, n);
   const shared = { block, form: "lines" as const, begins, ends: begins.subarray(1), diagonal, order: undefined };
   const numbers = block.reals(A.values, work);
-  const [indices, values] = held ? [A.indices, A.values] : [block.integers(entries), block.reals(A.values, entries)];
+  const [indices, values] = inPlace ? [A.indices, A.values] : [block.integers(entries), block.reals(A.values, entries)];
   return [{ ...shared, work: numbers, indices, values }, bounds];
 }
 

@@ -55,6 +55,10 @@ for (const [name, { A, part }] of Object.entries(MATRICES))
     // Memory that was given back would be used for these.
     const others = await Promise.all([1, 2, 3].map(() => engine.upload(new Float64Array(2 * A.values.length).fill(7))));
     same(await plan.solve(b), expected, "after");
+    const values = A.values.map((v) => -3 * v);
+    await plan.update(values);
+    same(await plan.solve(b), exactly({ ...A, values }, b, part, "binary64"), "updated");
+    expect(plan.levels).toBe((await engine.sptrsv(A, { ...part, schedule })).levels);
     for (const other of others) other.free();
     await plan.free();
     await expect(engine.sptrsv(kept)).rejects.toThrow("sptrsv: A is a resident that was freed");
@@ -115,5 +119,9 @@ test("levels of a plan that was freed are known if they were asked for before", 
   await never.free();
   expect(asked.levels).toBe(64 + 32 + 32 - 2);
   expect(() => never.levels).toThrow("TriangularPlan.levels: the plan was freed");
+  const updated = await engine.sptrsv(kept, { schedule: "slfr" });
+  await updated.update((await kept.read()).values);
+  await updated.free();
+  expect(() => updated.levels).toThrow("TriangularPlan.levels: the plan was freed");
   kept.free();
 });

@@ -70,7 +70,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
   const rowExponents = addressAt(job, JOB_WORK), colExponents = rowExponents + (<usize>M << 2);
   const rows = min(TALL, M - i0), cols = min(WIDE, N - j0), groups = (cols + 7) >> 3;
   const direct = sizeof<T>() == 8 && aCol == 8; // rows of A can be read where they are
-  const skip = hopeless(); // entries go to settle() at once
+  const skip = hopeless(); // slices and settle() are left
   for (let i = 0; i < rows && !skip; ++i) {
     const row = i32.load(rowExponents + (<usize>(i0 + i) << 2));
     for (let j = 0; j < groups << 3; ++j) {

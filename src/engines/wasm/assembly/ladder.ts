@@ -4,8 +4,8 @@
 //
 // Placing the grids, n terms a lane, u = 2^-53, h = 2^(k-53), g = 2 h:
 //   first:  as in filter.ts, kept from block to block and checked, or placed so that n M <= 2^(k1-2) for the
-//           largest term M. Either way every term is below 2^k1 and leaves at most h1. With a fused multiply-add
-//           t = RN(s + x y) straight from the product; then p - q, p = RN(x y), is still exact (both are multiples of
+//           largest term M, of all or of the first, and checked. Either way every term is below 2^k1 and leaves at most h1. With a
+//           fused multiply-add t = RN(s + x y) straight from the product; then p - q, p = RN(x y), is still exact (both are multiples of
 //           the lesser of p's last bit and g1, and their difference is below 2^53 of those), but may be as large as
 //           h1 + |p - x y| <= 2 h1.
 //   lower:  grids that a block strays on by less than half a binade whatever its terms are, and so need no check.
@@ -77,7 +77,7 @@ export function dropGathered(): void {
 
 // The same as an enclosure, bound being that of what was lost so far. False where it is not all: something has been deposited, or the
 // sum on the first grid has more than 53 bits.
-//   Carries run between the units as between digits: those of the lower grids end in [0, 2^43), and where the first are 0 or -1, of
+//   Carries run between the units as between digits: those of a lower grid end in [0, 2^d), d binades below the next, and where the first are 0 or -1, of
 //   which the next may cancel all, they join the next. Then x, y and z are exact and decrease, and high is as large as the sum.
 export function encloseGathered(record: usize, bound: f64): bool {
   if (deposited || gathered == 0) return false;

@@ -8,9 +8,10 @@
 //   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits, m w >= L + 1, are all of it: slice i (from 0) is what x + sigma keeps,
 //   sigma = 1.5 * 2^(53 - (i + 1) w); at most 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at most half a step.
 //   A sum of n products of slices is at most n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
-//   Slices of one number add up to at most 4/3 of its bound in magnitude (w >= 2): all sums together to less than 2 * 2^-depth_k for each k.
-// These sums are added up on four grids as in ladder.ts. T of them: the first grid holds all, what a sum leaves on a grid is at most
-// 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
+//   The first slices of a number add up to that number rounded to a step, at most its bound. So in the order of multiply() what has been
+//   summed up is at most |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k (and w >= 2).
+// These sums are added up on four grids as in ladder.ts. T of them: the first grid holds twice all 2^-depth_k; what a sum leaves on a grid
+// is at most 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
 //
 // Below 2^-FLOOR nothing is cut, and what is left there counts as lost.
 import { binade, log2Up, powerOfTwo } from "./range";
