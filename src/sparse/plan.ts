@@ -80,13 +80,13 @@ export function analyse(
 function asPlan(plan: Plan): SparsePlan {
   const { system, reason, bytes, memory } = plan;
   const { n, schedule } = system;
-  let isThere = true;
+  let freed = false;
   return {
     n,
     schedule,
     reason,
     levels() {
-      if (!isThere && memory.held && !plan.knowsLevels())
+      if (freed && memory.held && !plan.knowsLevels())
         throw new ShapeError("TriangularPlan.levels: the plan was freed, expected one that is in use (or a matrix that is not a resident)");
       return plan.levels();
     },
@@ -99,7 +99,7 @@ function asPlan(plan: Plan): SparsePlan {
       return { plan: asPlan(next), replaced };
     },
     free() {
-      isThere = false;
+      freed = true;
       for (const block of Object.values(memory)) block.free();
     },
   };

@@ -67,6 +67,12 @@ export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   f64.store(record, abs(alpha) * bound * MORE + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
 }
 
+// The entry alpha * the sum in a record + beta * y, or NaN; the record becomes its enclosure.
+export function certifiedCombination(record: usize, alpha: f64, beta: f64, y: f64, single: bool): f64 {
+  if (alpha != 1 || beta != 0) combine(record, alpha, beta, y);
+  return certified(f64.load(record, HIGH), f64.load(record, LOW), f64.load(record, BOUND), single);
+}
+
 // The record plus a number: TwoSum, and one rounding among the small parts.
 export function addExactly(record: usize, v: f64): void {
   const h = f64.load(record, HIGH), s = h + v, error = twoSumError(h, v, s), rest = f64.load(record, LOW) + error;

@@ -1,8 +1,8 @@
 // C := alpha A B + beta C, in tiles of C: strip() on a block of A's rows and packed columns of B. The grid of an entry is
 // known beforehand, from the largest of its row of A and the sum of its column of B in magnitude, so no sum is checked.
-import { MORE, certified, combine, put, setRecord } from "./certificate";
+import { MORE, certifiedCombination, put, setRecord } from "./certificate";
 import { frame } from "./frame";
-import { BOUND, FRAME, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, LOW, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
+import { FRAME, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, ROUND, SCRATCH_X, SCRATCH_Y } from "./layout";
 import { binade, powerOfTwo } from "./range";
 import { forget, hopeless, remember } from "./rows";
 import { encloseSliced, slice } from "./slices";
@@ -92,7 +92,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
       for (let i = 0, p = a; i < rows; ++i, p += line) strip<f64, Unchecked>(p, 8, packedB(), 64, deep, sums() + <usize>((g * TALL + i) * SUMS));
     }
   }
-  const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), plain = alpha == 1 && beta == 0, steps = <f64>(K + 1), single = sizeof<T>() == 4;
+  const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), steps = <f64>(K + 1), single = sizeof<T>() == 4;
   const C = addressAt(job, JOB_C), cRow = addressAt(job, JOB_C_ROW), cCol = addressAt(job, JOB_C_COL);
   let left = rows * cols, proved = 0; // the filter was enough, or would have been
   memory.fill(open(0, 0), 1, TALL * WIDE);
@@ -103,8 +103,7 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
       const p = sums() + <usize>(((j >> 3) * TALL + i) * SUMS + ((j & 7) << 3));
       const G = gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column);
       setRecord(frame, G - f64.load(p), -f64.load(p, REST), restBound(G, steps));
-      if (!plain) combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
-      const v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), single);
+      const v = certifiedCombination(frame, alpha, beta, beta == 0 ? 0 : one<T>(to), single);
       if (v != v) continue;
       put<T>(to, v);
       store<u8>(open(i, j), 0);
@@ -118,22 +117,19 @@ function tile<T>(job: usize, i0: i32, j0: i32): void {
     let to = C + <usize>i0 * cRow + <usize>(j0 + j) * cCol, gathered = false;
     for (let i = 0; i < rows; ++i, to += cRow) {
       if (load<u8>(open(i, j)) == 0) continue;
-      let v: f64 = NaN;
-      if (sliced && encloseSliced(frame, i, j, i32.load(rowExponents + (<usize>(i0 + i) << 2)), column)) {
-        if (!plain) combine(frame, alpha, beta, beta == 0 ? 0 : one<T>(to));
-        v = certified(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND), single);
-      }
+      const row = i32.load(rowExponents + (<usize>(i0 + i) << 2)), y: f64 = beta == 0 ? 0 : one<T>(to);
+      let v = sliced && encloseSliced(frame, i, j, row, column) ? certifiedCombination(frame, alpha, beta, y, single) : NaN;
       if (v != v) {
         // Where one entry of a column is open, others may be: the column is gathered once if there is room.
         const b = B + <usize>(j0 + j) * bCol, room = K <= TALL * DEEP;
         if (room && !gathered) { pack<T>(b, bCol, bRow, 1, K, K, packedA()); gathered = true; }
         if (sizeof<T>() == 8) setTerms(A + <usize>(i0 + i) * aRow, aCol, room ? packedA() : b, room ? 8 : bRow, K);
         else setTerms(A + <usize>(i0 + i) * aRow, aCol, b, bRow, K);
-        setScalars(alpha, beta, beta == 0 ? 0 : one<T>(to), 0);
+        setScalars(alpha, beta, y, 0);
         v = settle<T>(ROUND, 1, single);
       }
       put<T>(to, v);
-      proved += <i32>(skip && abs(v) > restBound(gridOf(i32.load(rowExponents + (<usize>(i0 + i) << 2)), column), steps) * 3.6e16); // 2^55
+      proved += <i32>(skip && abs(v) > restBound(gridOf(row, column), steps) * 3.6e16); // 2^55
     }
   }
   remember(proved);

@@ -1,8 +1,8 @@
 // y := alpha A x + beta y. Where the rows of A are contiguous every row is a dot product (filter.ts); where its columns
 // are, eight rows at a time are summed as lanes (strip.ts), 12 columns at a time.
-import { certified, combine, put, setRecord } from "./certificate";
+import { certifiedCombination, put, setRecord } from "./certificate";
 import { frame } from "./frame";
-import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, LOW, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "./layout";
+import { ENCLOSURE, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "./layout";
 import { binade, log2Up, powerOfTwo } from "./range";
 import { forget, hopeless, remember, rowDots } from "./rows";
 import { ample, setScalars, setTerms, settle } from "./settle";
@@ -36,8 +36,7 @@ export function rowAt<T>(job: usize, i: i32, from: i32, x: usize, n: i32): void 
 function entry<T>(job: usize, i: i32, record: usize): bool {
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), p = addressAt(job, JOB_Y) + <usize>i * sizeof<T>();
   const y = beta == 0 ? 0 : one<T>(p);
-  if (alpha != 1 || beta != 0) combine(record, alpha, beta, y);
-  let v = certified(f64.load(record, HIGH), f64.load(record, LOW), f64.load(record, BOUND), sizeof<T>() == 4);
+  let v = certifiedCombination(record, alpha, beta, y, sizeof<T>() == 4);
   let proved = v == v;
   if (!proved) {
     rowAt<T>(job, i, 0, addressAt(job, JOB_X), i32At(job, JOB_K));

@@ -24,7 +24,7 @@ import { tile } from "./plainTile";
 @inline const FLOOR: i32 = 176;
 @inline const MOST: i32 = 4; // slices
 @inline const ROOM: i32 = 512; // slices of a block, each 128 lines of binary64: 512 KiB
-@inline const LONGEST: i32 = 4096; // sums
+@inline const LONGEST: i32 = 4096; // terms of a sum
 @inline const FAR: i32 = 450; // binades from 1: rows and columns that are not scaled
 @inline const NONE: i32 = -100000; // the size of zeros
 
@@ -49,6 +49,7 @@ import { tile } from "./plainTile";
 
 let top: i32 = 0, first: i32 = 0, step: i32 = 0, lost: f64 = 0;
 let used: i32 = 0, blockCount: i32 = 0;
+@inline function depthOf(k: i32): i32 { return top - sizeA(k) - sizeB(k); }
 
 // For each k the largest and the last bit of `lines` lines, relative to their exponents. False where a line is out of reach.
 function survey<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, n: i32, large: usize): bool {
@@ -82,7 +83,7 @@ function sort(n: i32): bool {
   memory.fill(ends(), 0, 4 * FLOOR);
   let size: f64 = 0;
   for (let k = 0; k < n; ++k) {
-    const depth = top - sizeA(k) - sizeB(k);
+    const depth = depthOf(k);
     if (depth < FLOOR) {
       const at = ends() + (<usize>depth << 2);
       i32.store(at, i32.load(at) + 1);
@@ -96,7 +97,7 @@ function sort(n: i32): bool {
     used += count;
   }
   for (let k = 0; k < n; ++k) {
-    const depth = top - sizeA(k) - sizeB(k);
+    const depth = depthOf(k);
     if (depth >= FLOOR) continue;
     const at = ends() + (<usize>depth << 2), t = i32.load(at);
     i32.store(list(4) + (<usize>t << 2), k);
@@ -105,7 +106,6 @@ function sort(n: i32): bool {
   return true;
 }
 
-@inline function depthOf(k: i32): i32 { return top - sizeA(k) - sizeB(k); }
 @inline function width(bits: i32, slices: i32): i32 { return max((bits + slices) / slices, 2); }
 
 // Which k make a block, and how they are cut: what takes the fewest operations a product. A block costs as much as TURN products more.
@@ -153,33 +153,23 @@ function plan(): bool {
   const r = line < lines ? i32.load(exponents + (<usize>line << 2)) : 0;
   return abs(r) > FAR ? 1 : powerOfTwo(-r); // the others are zeros
 }
-@inline function sigma(w: i32, i: i32, depth: i32): v128 { return splat(1.5 * powerOfTwo(53 - i * w - depth)); }
 
 // Slices of `length` entries of each line, by groups of four lines: slice after slice, and of each the four numbers for every k. Column k
 // of A is scaled by -c_k, row k of B by c_k - top.
 function cut<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
-  const s1 = sigma(w, 1, depth), s2 = sigma(w, 2, depth), s3 = sigma(w, 3, depth), s4 = sigma(w, 4, depth);
-  const slice = <usize>length << 5, base = isA ? 0 : top;
+  const slice = <usize>length << 5, coarsest = splat(1.5 * powerOfTwo(53 - w - depth)), finer = splat(powerOfTwo(-w));
   for (let l = 0; l < lines; l += 2) {
     const scales = f64x2.replace_lane(splat(scaleOf(exponents, l, lines)), 1, scaleOf(exponents, l + 1, lines));
     const l0 = p + <usize>l * line, next = l + 1 < lines ? line : 0;
     let q = to + <usize>(l >> 2) * slice * m + <usize>(l & 2) * 8;
     for (let t = 0; t < length; ++t, q += 32) {
       const k = sorted(from + t), c = sizeA(k), at = l0 + <usize>k * step;
-      let x = mul(mul(f64x2.replace_lane(splat(one<T>(at)), 1, one<T>(at + next)), scales), splat(powerOfTwo(isA ? -c : c - base)));
-      let s = sub(add(x, s1), s1), z = q;
-      v128.store(z, s);
-      if (m > 1) {
-        x = sub(x, s); s = sub(add(x, s2), s2); z += slice;
+      let x = mul(mul(f64x2.replace_lane(splat(one<T>(at)), 1, one<T>(at + next)), scales), splat(powerOfTwo(isA ? -c : c - top))), sigma = coarsest;
+      for (let i = 0, z = q; i < m; ++i, z += slice) {
+        const s = sub(add(x, sigma), sigma);
         v128.store(z, s);
-        if (m > 2) {
-          x = sub(x, s); s = sub(add(x, s3), s3); z += slice;
-          v128.store(z, s);
-          if (m > 3) {
-            x = sub(x, s); s = sub(add(x, s4), s4); z += slice;
-            v128.store(z, s);
-          }
-        }
+        x = sub(x, s);
+        sigma = mul(sigma, finer);
       }
     }
   }
