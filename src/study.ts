@@ -98,7 +98,6 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
     workers: reference.workers,
     reserve: reference.reserve,
-    bound: reference.bound,
     sptrsv: sparse(addProducts),
     plain: engine.plain,
     ...dense(addProducts),

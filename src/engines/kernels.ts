@@ -55,11 +55,11 @@ export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as co
 export type Schedule = (typeof SCHEDULES)[number];
 
 /**
- * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to ends[l] - 1, without the
- * diagonal. Lines are rows. Without `order`, line l is that of unknown l, indices are unknowns, and the order of
- * substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the unknown solved k-th, line k
- * is its own, and indices are places in that order. For the plain column-wise schedules lines are columns. All arrays are in
- * reserved memory.
+ * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to ends[l] - 1, and `inLine` says whether
+ * one of them is its diagonal, which is no part of the line otherwise. Lines are rows. Without `order`, line l is that of unknown l,
+ * indices are unknowns, and the order of substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the
+ * unknown solved k-th, line k is its own, and indices are places in that order. For the plain column-wise schedules lines are columns.
+ * All arrays are in reserved memory.
  */
 export interface SparseTriangle {
   readonly n: number;
@@ -70,24 +70,17 @@ export interface SparseTriangle {
   readonly ends: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
-  readonly diagonal: Real | undefined; // undefined: ones
+  readonly diagonal: Real | undefined; // undefined: ones; `values` if it is in line
+  readonly inLine: InLine | undefined;
+  /** The shape of each line, and where shapes begin among the indices, which are then those of the shapes, relative to a line. */
+  readonly shapes?: { readonly ofLine: Uint8Array; readonly starts: Int32Array } | undefined;
   readonly order: Int32Array | undefined;
   readonly tasks: Tasks;
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
 
-/** Lines that were copied as they are stored, in reserved memory: line l has the entries pointers[l] to pointers[l + 1] - 1, ascending. */
-export interface StoredLines {
-  readonly n: number;
-  readonly upper: boolean; // the order of substitution is from the last unknown on
-  readonly before: boolean; // entries of the triangle come before the diagonal in their line
-  readonly byRows: boolean; // lines are rows
-  readonly pointers: Int32Array;
-  readonly indices: Int32Array;
-  readonly values: Real;
-  readonly diagonal: Real | undefined;
-  readonly bounds: Int32Array;
-}
+/** Which entry of its line the diagonal is. */
+export type InLine = "first" | "last";
 
 /** Runs of lines that follow each other, in reserved memory, and room for what neighbours() finds. */
 export interface RunLines {
@@ -153,12 +146,6 @@ export interface SystemKernels {
   reserve(routine: string, bytes: number): Reserved;
   /** Hold a matrix that lives there already and never changes, as long as a plan is made of it; undefined for any other. */
   share?(A: Sparse<Real>): Shared | undefined;
-  /**
-   * Of the lines from..to in the order of substitution, write the diagonal, and to `bounds` where they end (or begin) without it.
-   * Returns how many have a diagonal entry that is not zero; -1 if there are entries of the other triangle. `breaks` gets the
-   * places of lines that do not need the one before them, ascending, behind their number.
-   */
-  bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number;
   /**
    * The other runs that the entries of each run lead to, each once, for runs from `from` on while there is certainly room for
    * them. Returns the first run that is left.

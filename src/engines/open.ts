@@ -124,7 +124,6 @@ export function onThisThread(kernels: LocalKernels): Backend {
     lu: async (...args) => kernels.lu(...args),
     workers: kernels.workers,
     reserve: (...args) => kernels.reserve(...args),
-    bound: (...args) => kernels.bound(...args),
     neighbours: (...args) => kernels.neighbours(...args),
     async sptrsv(system, b, x) {
       const copy = newVector("TriangularPlan.solve", x, x.length);

@@ -2,7 +2,7 @@ import { checkVector } from "../checks.ts";
 import { copyOf } from "../dense/vectors.ts";
 import { EngineError, ShapeError } from "../errors.ts";
 import { checkMatrix, entries } from "../matrix.ts";
-import { ascends, checkSparse, trusted } from "../sparse/formats.ts";
+import { checkSparse, factsOf, trusted } from "../sparse/formats.ts";
 import type { Matrix, Real, Sparse } from "../types.ts";
 import { remoteMemory } from "./remote.ts";
 import { part } from "./wasm/arena.ts";
@@ -99,7 +99,7 @@ export class Residents {
     };
     try {
       const there = { ...A, pointers: keep(A.pointers), indices: keep(A.indices), values: keep(A.values) };
-      return new OnEngine(this, trusted(there, ascends(A)), shape, free);
+      return new OnEngine(this, trusted(there, factsOf(A)), shape, free);
     } catch (error) {
       free();
       throw error;
@@ -168,7 +168,7 @@ class OnEngine implements Resident<Value> {
       if (!isSparse(inner)) return await owner.store.fetch(inner);
       if (!remoteMemory(inner.values)) return copyOfSparse("read", inner);
       const [pointers, indices, values] = await Promise.all([inner.pointers, inner.indices, inner.values].map((x) => owner.store.fetch(x)));
-      return trusted({ ...inner, pointers, indices, values } as Sparse<Real>, ascends(inner));
+      return trusted({ ...inner, pointers, indices, values } as Sparse<Real>, factsOf(inner));
     } finally {
       this.giveBack(false);
     }
@@ -226,5 +226,5 @@ function hasMember(value: Value, name: string): boolean {
 }
 
 function copyOfSparse(routine: string, A: Sparse<Real>): Sparse<Real> {
-  return trusted({ ...A, pointers: A.pointers.slice(), indices: A.indices.slice(), values: copyOf(routine, A.values) }, ascends(A));
+  return trusted({ ...A, pointers: A.pointers.slice(), indices: A.indices.slice(), values: copyOf(routine, A.values) }, factsOf(A));
 }

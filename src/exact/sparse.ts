@@ -1,4 +1,4 @@
-import type { RunLines, SparseTriangle, StoredLines, SystemKernels } from "../engines/kernels.ts";
+import type { RunLines, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
 import type { Format, Real } from "../types.ts";
 import { type AddProducts, quotient } from "./dense.ts";
@@ -23,54 +23,34 @@ export function sparse(addProducts: AddProducts): SystemKernels["sptrsv"] {
   };
 }
 
-function solveExactly(
-  addProducts: AddProducts,
-  { begins, ends, indices, values, diagonal }: SparseTriangle,
-  i: number,
-  b: Real,
-  x: Real,
-  format: Format,
-): number {
-  const offset = begins[i] as number;
-  const length = (ends[i] as number) - offset;
+function solveExactly(addProducts: AddProducts, system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
+  const { indices, values } = system;
+  const { offset, length, divisor } = lineOf(system, i);
   const known = Float64Array.from({ length }, (_, p) => x[indices[offset + p] as number] as number);
   const like = x.BYTES_PER_ELEMENT === 8 ? known : Float32Array.from(known);
   addProducts({ data: values, offset, step: 1, length }, { data: like, offset: 0, step: 1, length }, sum.clear());
   sum.negate().add(b[i] as number);
-  return diagonal ? quotient(sum, diagonal[i] as number, format) : sum.round("nearest", format);
+  return divisor === undefined ? sum.round("nearest", format) : quotient(sum, divisor, format);
 }
 
-function solvePlainly({ begins, ends, indices, values, diagonal }: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
+function solvePlainly(system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
+  const { indices, values } = system;
+  const { offset, length, divisor } = lineOf(system, i);
   const round = format === "binary64" ? (v: number) => v : Math.fround;
   let s = b[i] as number;
-  for (let p = begins[i] as number; p < (ends[i] as number); p++)
-    s = round(s - round((values[p] as number) * (x[indices[p] as number] as number)));
-  return diagonal ? round(s / (diagonal[i] as number)) : s;
+  for (let p = offset; p < offset + length; p++) s = round(s - round((values[p] as number) * (x[indices[p] as number] as number)));
+  return divisor === undefined ? s : round(s / divisor);
 }
 
-/** Where lines that are copied as they are stored end, their diagonal, and which of them do not need the one before: see SystemKernels. */
-export function bound(lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
-  const { n, upper, before, byRows, pointers, indices, values, diagonal, bounds } = lines;
-  const step = before ? -1 : 1; // from the diagonal into the line
-  let found = 0;
-  let count = 0;
-  for (let k = from; k < to; k++) {
-    const l = upper ? n - 1 - k : k;
-    const first = pointers[l] as number;
-    const end = pointers[l + 1] as number;
-    let p = before ? end - 1 : first;
-    if (first < end && (indices[p] as number) !== l && (indices[p] as number) > l === before) return -1;
-    if (first < end && indices[p] === l) {
-      if (diagonal) diagonal[l] = values[p] as number;
-      if (values[p] !== 0) found++;
-      p += step;
-    }
-    bounds[l] = before ? p + 1 : p;
-    // The neighbour in a row is the unknown before, in a column the one after.
-    if (p < first || p >= end || indices[p] !== l + step) breaks[++count] = byRows ? k : k + 1;
-  }
-  breaks[0] = count;
-  return found;
+// The entries of a line without the diagonal, and that; undefined: one.
+function lineOf(
+  { begins, ends, diagonal, inLine }: SparseTriangle,
+  i: number,
+): { offset: number; length: number; divisor?: number | undefined } {
+  const offset = (begins[i] as number) + (inLine === "first" ? 1 : 0);
+  const end = (ends[i] as number) - (inLine === "last" ? 1 : 0);
+  const own = inLine === undefined ? i : inLine === "last" ? end : offset - 1;
+  return { offset, length: end - offset, divisor: diagonal?.[own] };
 }
 
 /** The other runs that the entries of each run lead to: see SystemKernels. */

@@ -1,7 +1,7 @@
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { FormatError } from "../errors.ts";
 import { store } from "../exact/store.ts";
-import { addUp, MOST, trusted } from "../sparse/formats.ts";
+import { addUp, ascending, MOST } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
@@ -85,7 +85,7 @@ export class Coordinates {
     });
     pointers.copyWithin(1, 0); // each is now at the end of its row, where the next one begins
     pointers[0] = 0;
-    return trusted({ format: "csr", rows, cols, pointers, indices, values }, true);
+    return ascending(this.routine, { format: "csr", rows, cols, pointers, indices, values });
   }
 
   // Every entry of the full matrix: row, column, value.

@@ -1,7 +1,7 @@
 import { checkCount } from "../checks.ts";
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { ShapeError } from "../errors.ts";
-import { addUp, MOST, trusted } from "../sparse/formats.ts";
+import { addUp, ascending, MOST } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 import { nonzero } from "./illConditionedDot.ts";
 import { Random } from "./random.ts";
@@ -35,7 +35,7 @@ export function powerLaw(n: number, entries: number, seed: number): Sparse {
     const links = end - from - 1;
     for (let p = from; p < end; p++) values[p] = indices[p] === i ? 1 + Math.abs(random.signed()) : nonzero(random) / (2 * links);
   }
-  return trusted({ format: "csr", rows: n, cols: n, pointers, indices, values }, true);
+  return ascending("powerLaw", { format: "csr", rows: n, cols: n, pointers, indices, values });
 }
 
 /**

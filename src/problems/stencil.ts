@@ -1,6 +1,6 @@
 import { newIntegers, newVector } from "../dense/vectors.ts";
 import { ShapeError } from "../errors.ts";
-import { MOST, trusted } from "../sparse/formats.ts";
+import { ascending, MOST } from "../sparse/formats.ts";
 import type { Sparse } from "../types.ts";
 
 // Matrices of grids, x fastest. What is in the rows of a node depends on where it is only through the sides on which it has
@@ -65,7 +65,7 @@ export function stencilMatrix(
       }
     }
   }
-  return trusted({ format: "csr", rows: order, cols: order, pointers, indices, values }, true);
+  return ascending(routine, { format: "csr", rows: order, cols: order, pointers, indices, values });
 }
 
 const besides = (at: number, count: number): number => (at > 0 ? 1 : 0) + (at < count - 1 ? 2 : 0);

@@ -1,10 +1,9 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { SparseTriangle, SystemKernels } from "../engines/kernels.ts";
+import type { InLine, SparseTriangle } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
 import { zeroOnDiagonal } from "../matrix.ts";
 import type { Real, Sparse } from "../types.ts";
-import { startOfLines } from "./formats.ts";
-import type { RunFinder } from "./tasks.ts";
+import { type Facts, startOfLines } from "./formats.ts";
 
 // The set-up phase: what a schedule needs to know of a triangle before it can solve. T is A, or its transpose, without the
 // entries of the other triangle. Its entries are stored in lines: those of A, which are rows of T or columns of T.
@@ -16,10 +15,16 @@ export interface Stored {
   readonly upper: boolean; // whether T is upper triangular
   readonly byRows: boolean; // whether the lines of A are rows of T
   readonly unit: boolean;
+  readonly facts: Facts;
 }
 
 /** Whether the entries of the triangle come before the diagonal in their line. */
-export const comesBefore = ({ upper, byRows }: Stored): boolean => byRows !== upper;
+export const comesBefore = ({ upper, byRows }: Pick<Stored, "upper" | "byRows">): boolean => byRows !== upper;
+
+/** Which entry of every line the diagonal is, where that is known. */
+export function inLineOf({ triangular }: Facts): InLine | undefined {
+  return triangular?.diagonal ? (triangular.before ? "last" : "first") : undefined;
+}
 
 /** How many entries the triangle has strictly within it, and each of its rows or columns. */
 export interface Counts {
@@ -56,12 +61,13 @@ export function missingOnDiagonal(routine: string, l: number): SingularError {
 }
 
 /** Throws a SingularError for the first unknown that has no diagonal entry, or a zero. */
-export function checkDiagonal(routine: string, { A, n }: Stored): void {
+export function checkDiagonal(routine: string, { A, n, facts }: Stored): void {
   const { pointers, indices, values } = A;
-  for (let l = 0, p = 0; l < n; l++) {
-    const end = pointers[l + 1] as number;
-    let found = -1;
-    for (; p < end; p++) if (indices[p] === l) found = p;
+  const inLine = inLineOf(facts);
+  for (let l = 0; l < n; l++) {
+    const [first, end] = [pointers[l] as number, pointers[l + 1] as number];
+    let found = inLine === undefined ? -1 : inLine === "last" ? end - 1 : first;
+    for (let p = first; !inLine && p < end; p++) if (indices[p] === l) found = p;
     if (found < 0) throw missingOnDiagonal(routine, l);
     if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
   }
@@ -132,44 +138,6 @@ export function placesOf(lev: Int32Array, count: number): Int32Array {
 
 /** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
 export type Entries = Pick<SparseTriangle, "begins" | "ends" | "indices" | "values" | "diagonal">;
-
-// Lines at a time: they are read twice, and a few megabytes stay in a cache meanwhile. Copies of larger pieces are faster (gsf on
-// 128^3 grids with 7 and 27 points: 17.7 and 34.2 ms with 2048 lines, 15.9 and 33.4 with 8192).
-const ROWS = 8192;
-
-/**
- * Lines that ascend and hold nothing of the other triangle are copied as they are: it is enough to know where the diagonal is,
- * at one end of them. `bounds` gets that end. Returns how many unknowns have a diagonal entry that is not zero; -1 if there
- * are entries of the other triangle. The runs of lines are found on the way. Lines that are there already are not copied.
- */
-export function copyAsStored(
-  bound: SystemKernels["bound"],
-  triangle: Stored,
-  { begins: pointers, indices, values, diagonal }: Entries,
-  bounds: Int32Array,
-  runs: RunFinder,
-): number {
-  const { A, n, upper, byRows } = triangle;
-  const lines = { n, upper, before: comesBefore(triangle), byRows, pointers, indices, values, diagonal, bounds };
-  const breaks = newIntegers("sptrsv", ROWS + 1);
-  const there = values === A.values;
-  if (!there) pointers.set(A.pointers);
-  let found = 0;
-  for (let from = 0; from < n; from += ROWS) {
-    const to = Math.min(from + ROWS, n);
-    const start = A.pointers[upper ? n - to : from] as number;
-    const end = A.pointers[upper ? n - from : to] as number;
-    if (!there) {
-      indices.set(A.indices.subarray(start, end), start);
-      values.set(A.values.subarray(start, end), start);
-    }
-    const more = bound(lines, from, to, breaks);
-    if (more < 0) return -1;
-    found += more;
-    for (let k = 1; k <= (breaks[0] as number); k++) runs.breakAt(breaks[k] as number);
-  }
-  return found;
-}
 
 /**
  * Lines of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where

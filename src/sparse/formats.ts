@@ -3,9 +3,19 @@ import { newIntegers, newVector } from "../dense/vectors.ts";
 import { PatternError, ShapeError } from "../errors.ts";
 import { formatOf } from "../exact/store.ts";
 import type { Format, Real, Sparse } from "../types.ts";
+import { Repeats, TriangleFinder, type Triangular, triangularOf } from "./triangular.ts";
 
-// Patterns are checked once, when a matrix is made; everything later trusts those in here, and knows whether their lines ascend.
-const checked = new WeakMap<Sparse<Real>, boolean>();
+/** What is known of a pattern. */
+export interface Facts {
+  /** Whether the indices of every line ascend. */
+  readonly ascends: boolean;
+  /** Whether the matrix is a triangle; not known of lines that do not ascend. */
+  readonly triangular?: Triangular | undefined;
+}
+
+// Patterns are checked once, when a matrix is made; everything later trusts those in here, and what was found then.
+const checked = new WeakMap<Sparse<Real>, Facts>();
+const NOTHING: Facts = { ascends: false };
 
 /** Rows, columns and entries are counted in 32 bits. */
 export const MOST = 2 ** 31 - 1;
@@ -34,19 +44,23 @@ function made<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
 }
 
 /** A matrix whose pattern needs no check. Frozen, so that it stays what was checked. */
-export function trusted<V extends Real>(A: Sparse<V>, ascends: boolean): Sparse<V> {
-  checked.set(Object.freeze(A), ascends);
+export function trusted<V extends Real>(A: Sparse<V>, facts: Facts): Sparse<V> {
+  checked.set(Object.freeze(A), facts);
   return A;
 }
 
-/** Whether the indices of every line are known to ascend. */
-export function ascends(A: Sparse<Real>): boolean {
-  return checked.get(A) ?? false;
+/** The same of a matrix whose lines ascend. */
+export function ascending<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
+  return trusted(A, { ascends: true, triangular: triangularOf(routine, A) });
+}
+
+export function factsOf(A: Sparse<Real>): Facts {
+  return checked.get(A) ?? NOTHING;
 }
 
 /** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
 export function checkSparse(routine: string, name: string, A: Sparse<Real>): Format {
-  if (!checked.has(A)) {
+  if (!checked.has(A) || isShort(A)) {
     if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
       throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a sparse matrix (see csr() and csc())`);
     checkPattern(routine, `${name}.`, A);
@@ -54,7 +68,12 @@ export function checkSparse(routine: string, name: string, A: Sparse<Real>): For
   return formatOf(A.values);
 }
 
-function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): boolean {
+// Arrays whose memory was handed to another thread have no elements any more.
+function isShort({ format, rows, cols, pointers, indices, values }: Sparse<Real>): boolean {
+  return pointers.length !== (format === "csr" ? rows : cols) + 1 || indices.length !== values.length;
+}
+
+function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): Facts {
   if (format !== "csr" && format !== "csc")
     throw new ShapeError(`${routine}: ${of}format is ${describe(format)}, expected "csr" or "csc" (see csr() and csc())`);
   for (const [name, count] of [["rows", rows] as const, ["cols", cols] as const]) {
@@ -86,7 +105,7 @@ function checkIntegers(routine: string, name: string, array: Int32Array): void {
   if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
 }
 
-// Lines that ascend have no index twice; only for others it is noted where each index was seen. Whether all ascend.
+// Lines that ascend have no index twice; only for others it is noted where each index was seen.
 function checkIndices(
   routine: string,
   of: string,
@@ -95,17 +114,27 @@ function checkIndices(
   lines: number,
   length: number,
   line: string,
-): boolean {
+): Facts {
   let seen: Int32Array | undefined;
+  const finder = new TriangleFinder(routine, lines);
+  const repeats = new Repeats({ pointers, indices });
   for (let i = 0, p = 0; i < lines; i++) {
     const from = p;
     const end = pointers[i + 1] as number;
-    for (let last = -1; p < end; p++) {
+    let last = -1;
+    for (; p < end; p++) {
       const j = indices[p] as number;
       if (j <= last || j >= length) break;
       last = j;
     }
-    if (p === end) continue;
+    if (p === end) {
+      if (!seen) finder.add(i, indices, from, end);
+      if (seen || !finder.isRegular()) continue;
+      const more = Math.min(repeats.after(i), length - 1 - last); // the last of these is in range, and all others are
+      i += more;
+      p += more * (end - from);
+      continue;
+    }
     seen ??= newIntegers(routine, length);
     for (p = from; p < end; p++) {
       const j = indices[p] as number;
@@ -116,7 +145,7 @@ function checkIndices(
       seen[j] = p + 1;
     }
   }
-  return seen === undefined;
+  return seen ? NOTHING : { ascends: true, triangular: finder.found() };
 }
 
 /** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
@@ -134,7 +163,7 @@ export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
 function converted<V extends Real>(routine: string, A: Sparse<V>, format: "csr" | "csc", lines: number): Sparse<V> {
   const values = newVector(routine, A.values, A.values.length);
   const { pointers, indices } = transposed(routine, A, lines, A.values, values);
-  return trusted({ ...A, format, pointers, indices, values }, true);
+  return ascending(routine, { ...A, format, pointers, indices, values });
 }
 
 /** Lines of indices. */

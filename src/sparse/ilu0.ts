@@ -4,7 +4,7 @@ import { roundEnclosure } from "../exact/enclosure.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd, twoSum } from "../exact/transforms.ts";
 import type { Format, Real, Sparse } from "../types.ts";
-import { ascends, checkSparse, toCsc, toCsr, trusted } from "./formats.ts";
+import { checkSparse, factsOf, toCsc, toCsr, trusted } from "./formats.ts";
 
 /**
  * Incomplete LU without fill of a square matrix: unit L below the diagonal and U on and above it, in the pattern of A, whose
@@ -17,12 +17,12 @@ export function ilu0<V extends Real>(A: Sparse<V>): Sparse<V> {
   const format = checkSparse("ilu0", "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`ilu0: A is ${A.rows} by ${A.cols}, expected a square matrix`);
   checkDiagonal(A);
-  const ascending = ascends(A);
+  const facts = factsOf(A);
   checkFinite(A);
-  const S = ascending ? A : A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A));
+  const S = facts.ascends ? A : A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A));
   const factors = { ...S, values: copyOf("ilu0", S.values) };
   factor(factors, format);
-  return trusted(ascending ? factors : { ...A, values: inOrderOf(A, factors) }, ascending);
+  return trusted(facts.ascends ? factors : { ...A, values: inOrderOf(A, factors) }, facts);
 }
 
 // Throws unless every line has its diagonal entry.

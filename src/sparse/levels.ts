@@ -4,7 +4,7 @@ import type { ThreadKernels } from "../engines/threads/index.ts";
 import { ShapeError } from "../errors.ts";
 import type { Real, Sparse } from "../types.ts";
 import { count, fill, levelsOf, placesOf, type Stored } from "./analysis.ts";
-import { addUp, checkSparse, toCsc, toCsr } from "./formats.ts";
+import { addUp, checkSparse, factsOf, toCsc, toCsr } from "./formats.ts";
 
 // The set-up phases of the sparse paper, each by itself: for study and for its tables. Plans find what they need on the way.
 
@@ -50,5 +50,5 @@ function stored(routine: string, A: Sparse<Real>, uplo: "lower" | "upper"): Stor
   checkSparse(routine, "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
   checkWord(routine, "uplo", uplo, ["lower", "upper"]);
-  return { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
+  return { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true, facts: factsOf(A) };
 }

@@ -5,8 +5,8 @@ import { ShapeError } from "../errors.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
-import { graphOf } from "./graph.ts";
-import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural } from "./storage.ts";
+import { type Finder, graphOf } from "./graph.ts";
+import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural, takeValues } from "./storage.ts";
 import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
@@ -43,7 +43,7 @@ const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "bound" | "neighbours">,
+  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "neighbours">,
   triangle: Stored,
   exact: boolean,
   options: SparseOptions,
@@ -54,7 +54,6 @@ export function analyse(
     workers: kernels.workers,
     triangle,
     exact,
-    bound: (...args) => kernels.bound(...args),
     neighbours: (...args) => kernels.neighbours(...args),
     isThere: held !== undefined,
     reserve(bytes) {
@@ -70,6 +69,7 @@ export function analyse(
   try {
     const plan = planFor(setup, options);
     const memory = held ? { ...plan.memory, held } : plan.memory;
+    if (plan.form === "as stored") takeValues(triangle, plan.system);
     return asPlan({ ...plan, memory, reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const reserved of taken) reserved.free();
@@ -105,11 +105,10 @@ function asPlan(plan: Plan): SparsePlan {
   };
 }
 
-interface Setup extends Keeper {
+interface Setup extends Finder, Keeper {
   readonly workers: number;
   readonly triangle: Stored;
   readonly exact: boolean;
-  readonly neighbours: SystemKernels["neighbours"];
 }
 
 function planFor(setup: Setup, options: SparseOptions): Plan {
@@ -119,7 +118,8 @@ function planFor(setup: Setup, options: SparseOptions): Plan {
   // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
   const most = schedule === "gsf" ? MOST_IN_A_LINE : MOST_IN_A_RUN;
-  const { storage, runs } = storeNatural(setup, triangle, columns, workers === 0 ? triangle.n : 0, most);
+  const work = workers === 0 ? triangle.n : 0;
+  const { storage, runs } = storeNatural(setup, triangle, { columns, work, most, byShapes: schedule === "gsf" });
   const plan = planByRuns(setup, early, storage, runs, columns);
   if ("system" in plan) return plan;
   setup.giveBack(storage.block.reserved);
@@ -215,9 +215,10 @@ function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; repla
     return { plan };
   }
   const width = from.BYTES_PER_ELEMENT;
-  const block = new Block(plan.reserve, [width * system.values.length, width * (system.diagonal?.length ?? 0)]);
+  const apart = system.inLine ? undefined : system.diagonal;
+  const block = new Block(plan.reserve, [width * system.values.length, width * (apart?.length ?? 0)]);
   const values = block.reals(from, system.values.length);
-  const next = { ...system, values, diagonal: system.diagonal && block.reals(from, system.diagonal.length) };
+  const next = { ...system, values, diagonal: apart ? block.reals(from, apart.length) : system.diagonal && values };
   try {
     refill(triangle, form, next);
   } catch (error) {

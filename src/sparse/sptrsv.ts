@@ -5,7 +5,7 @@ import { SCHEDULES, type SparsePlan, type SystemKernels } from "../engines/kerne
 import { ShapeError } from "../errors.ts";
 import { asRow, checkSeparate } from "../matrix.ts";
 import type { Format, Real, Sparse } from "../types.ts";
-import { checkSparse } from "./formats.ts";
+import { checkSparse, factsOf } from "./formats.ts";
 import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
 
@@ -24,7 +24,7 @@ export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run):
   checkFlag("sptrsv", "exact", exact);
   checkWord("sptrsv", "schedule", schedule, ["auto", ...SCHEDULES]);
   if (expectedSolves !== undefined) checkCount("sptrsv", "expectedSolves", expectedSolves, 0);
-  const triangle = { A, n: A.rows, upper: (uplo === "upper") !== trans, byRows: (A.format === "csr") !== trans, unit };
+  const triangle = { A, n: A.rows, upper: (uplo === "upper") !== trans, byRows: (A.format === "csr") !== trans, unit, facts: factsOf(A) };
   const plan = (yield (kernels) =>
     kernels.plan ? kernels.plan(triangle, exact, options) : analyse(kernels as SystemKernels, triangle, exact, options)) as SparsePlan;
   return facade(plan, format, A.values.length, run);

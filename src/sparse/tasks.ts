@@ -41,7 +41,7 @@ const LEAST_RUN = 2 ** LOOKUP;
  * Runs of lines in the natural order. A run ends where the next unknown does not need the one before it, at the end of a grid
  * line say, so that who takes the next run need not wait for all of this one; and when it has `most` lines.
  */
-export class RunFinder {
+class RunFinder {
   private readonly begins: number[] = [0];
   private start = 0;
 
@@ -65,6 +65,20 @@ export class RunFinder {
     this.breakAt(this.n);
     return runsAt(this.begins, this.n);
   }
+}
+
+/** The runs of lines of which bits say whether they have no entry next to their diagonal: see Triangular. */
+export function runsBetween(gaps: Int32Array, n: number, upper: boolean, columns: boolean, most: number): Runs {
+  const finder = new RunFinder(n, most);
+  for (let k = 0; k < n; k++) {
+    const line = upper ? n - 1 - k : k;
+    const bit = line & 31;
+    const word = gaps[line >> 5] as number;
+    const ahead = upper ? word << (31 - bit) : word >>> bit;
+    k += ahead === 0 ? (upper ? bit : 31 - bit) : upper ? Math.clz32(ahead) : 31 - Math.clz32(ahead & -ahead);
+    if (ahead !== 0) finder.breakAt(columns ? k + 1 : k);
+  }
+  return finder.runs();
 }
 
 /** The same of lines that are there already. Of each only the first and the last entry is looked at: there a sorted one has its neighbour. */

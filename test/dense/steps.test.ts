@@ -28,7 +28,6 @@ function delayed(): AsyncKernels {
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
     workers: 0,
     reserve: (...args) => reference.reserve(...args),
-    bound: (...args) => reference.bound(...args),
     plain: reference.plain,
   };
 }
@@ -104,7 +103,6 @@ describe("an asynchronous call", () => {
       sptrsv: fails,
       workers: 0,
       reserve: reference.reserve,
-      bound: reference.bound,
       plain: reference.plain,
     }));
     const y = Float64Array.of(1, 2);

@@ -208,7 +208,7 @@ describe.skipIf(!device)("a sparse matrix on the device", () => {
     return remoteArray(array, array.length, buffer);
   };
   const there = (A: Sparse<Real>): Sparse<Real> =>
-    trusted({ ...A, pointers: up(A.pointers), indices: up(A.indices), values: up(A.values) }, false);
+    trusted({ ...A, pointers: up(A.pointers), indices: up(A.indices), values: up(A.values) }, { ascends: false });
   const fetched = (x: Real): Real => {
     const copy = vectorOf(formatOf(x), new Array(x.length).fill(0));
     here()

@@ -103,7 +103,7 @@ export class SparseSetup {
   /** Memory is of this scope unless it is said where it stays. */
   constructor(
     readonly scope: Scope,
-    readonly triangle: Stored,
+    readonly triangle: Omit<Stored, "facts">,
     private readonly limit = limitOn(scope.device),
   ) {
     this.device = scope.device;

@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, RunLines, Schedule, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
+import type { Entries, RunLines, Schedule, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -16,6 +16,7 @@ import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from 
 export type Run = Generator<void, void, void>;
 
 const { RECORD, PIECE } = layout;
+const IN_LINE = { first: layout.FIRST, last: layout.LAST } as const;
 const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
 
 /** The record of a job: fields at their offsets in layout.ts. What is not set is zero. */
@@ -330,8 +331,8 @@ export function sptrsvBytes(system: SparseTriangle): number {
 /** The system is in the arena; right-hand side and solution share a vector there. */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): Run {
   const { arena } = space;
-  const { begins, ends, indices, values, diagonal, order, tasks } = system;
-  const address = (array?: Real | Int32Array): number => array?.byteOffset ?? 0;
+  const { begins, ends, indices, values, diagonal, inLine, shapes, order, tasks } = system;
+  const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = countersOf(system);
   const counts = space.reserve(4 * counters);
@@ -353,6 +354,9 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_INDICES, address(indices))
     .set(layout.JOB_VALUES, address(values))
     .set(layout.JOB_DIAGONAL, address(diagonal))
+    .set(layout.JOB_IN_LINE, inLine ? IN_LINE[inLine] : layout.APART)
+    .set(layout.JOB_SHAPES, address(shapes?.ofLine))
+    .set(layout.JOB_SHAPE_STARTS, address(shapes?.starts))
     .set(layout.JOB_ORDER, address(order));
   job
     .set(layout.JOB_TASK_COUNT, tasks.count)
@@ -367,18 +371,6 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_LOOKUP, address(tasks.lookup));
   yield;
   x.set(arena.heap(b).subarray(index, index + x.length));
-}
-
-/** See Kernels: on the calling thread, with the scratch of its frame. */
-export function bound(arena: Arena, lines: StoredLines, from: number, to: number, breaks: Int32Array): number {
-  const { n, upper, before, byRows, pointers, indices, values, diagonal, bounds } = lines;
-  const flags = (upper ? 1 : 0) + (before ? 2 : 0) + (byRows ? 4 : 0) + (values.BYTES_PER_ELEMENT === 4 ? 8 : 0);
-  const places = [pointers, indices, values, diagonal, bounds].map((array) => array?.byteOffset ?? 0);
-  const found = arena.call("bound", n, flags, ...places, from, to, layout.SCRATCH_OUT);
-  if (found < 0) return found; // the scratch holds what others left there
-  const at = layout.SCRATCH_OUT / 4;
-  breaks.set(arena.words.subarray(at, at + 1 + (arena.words[at] as number)));
-  return found;
 }
 
 /** See Kernels: on the calling thread. */

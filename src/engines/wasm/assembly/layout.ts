@@ -75,13 +75,14 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, o
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle: line l has the entries BEGINS[l] to ENDS[l] - 1. Lines are in the order of substitution where ORDER
-// says which unknown is solved k-th; where ORDER is 0, line l is that of unknown l, and UPPER says to start from the last.
+// A sparse triangle: line l has the entries BEGINS[l] to ENDS[l] - 1, and IN_LINE says whether its diagonal is one of them.
+// Lines are in the order of substitution where ORDER says which unknown is solved k-th; where ORDER is 0, line l is that of
+// unknown l, and UPPER says to start from the last.
 export const JOB_BEGINS = 0xa0;
 export const JOB_ENDS = 0xa4;
 export const JOB_INDICES = 0xa8;
 export const JOB_VALUES = 0xac;
-export const JOB_DIAGONAL = 0xb0; // 0: ones
+export const JOB_DIAGONAL = 0xb0; // 0: ones; VALUES if it is in line
 export const JOB_ORDER = 0xb4;
 export const JOB_EXACT = 0xb8;
 export const JOB_SCHEDULE = 0xbc;
@@ -95,6 +96,10 @@ export const JOB_TARGETS = 0xd4;
 export const JOB_LIST = 0xd8;
 export const JOB_LOOKUP = 0xdc;
 export const JOB_SLEEPERS = 0xe0; // workers asleep
+export const JOB_IN_LINE = 0xf4;
+// The shape of each line, a byte, and where each shape begins among INDICES, which are then relative to the line; 0: none.
+export const JOB_SHAPES = 0xf8;
+export const JOB_SHAPE_STARTS = 0xfc;
 // Factors in ordinary arithmetic: whether the matrix they are made from is binary32, its scaling (0: as it is), and where the
 // factors go row by row without gaps (0: nowhere).
 export const JOB_FROM_SINGLE = 0xe4;
@@ -144,6 +149,11 @@ export const FILTER = 0;
 export const LADDER = 1;
 export const EXACT = 2;
 export const PIECE = 65536;
+
+// What JOB_IN_LINE says: the diagonal is no entry of its line, or the last, or the first.
+export const APART = 0;
+export const LAST = 1;
+export const FIRST = 2;
 
 // What JOB_SCHEDULE says: see sparse.ts.
 export const SERIAL = 0;

@@ -5,8 +5,8 @@
 // A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
 // depends on all workers running at once, and who waits for long goes to sleep.
 import { put } from "./certificate";
-import { JOB_BEGINS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
-import { integer, lineOf, rows } from "./sparseRows";
+import { JOB_BEGINS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "./layout";
+import { endOf, firstOf, indexOf, integer, lineOf, originOf, ownOf, rows } from "./sparseRows";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "./team";
 
 export function sptrsv<T>(job: usize, worker: i32): void {
@@ -93,12 +93,13 @@ function freely<T>(job: usize): void {
 // Wait for the rows that those of from..to need, other than the first `known` and those of the own run. Most of them are
 // next to each other in one run, and one look there is enough.
 function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), runs = addressAt(job, JOB_RUNS);
+  const runs = addressAt(job, JOB_RUNS);
   let first = 0, end = 0; // rows that were seen to be done
   for (let row = from; row < to; ++row) {
     const line = lineOf(job, row);
-    for (let p = integer(begins, line), stop = integer(ends, line); p < stop; ++p) {
-      const k = lineOf(job, integer(indices, p));
+    const start = firstOf(job, line), index = indexOf(job, line, start), origin = originOf(job, line);
+    for (let p = index, stop = index + (<usize>(endOf(job, line) - start) << 2); p < stop; p += 4) {
+      const k = lineOf(job, origin + i32.load(p));
       if (k < known || k >= own || k >= first && k < end) continue;
       let run = integer(addressAt(job, JOB_LOOKUP), k >> LOOKUP);
       while (integer(runs, run + 1) <= k) ++run;
@@ -118,13 +119,14 @@ function start<T>(job: usize, worker: i32): void {
 
 // Columns from..to in plain arithmetic: x_k is what is left of b_k, divided; then x_k times the column is subtracted.
 function subtractColumns<T>(job: usize, from: i32, to: i32): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
+  const indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
   const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER), alone = i32At(job, JOB_WORKERS) == 1;
   for (let k = from; k < to; ++k) {
-    const line = lineOf(job, k), at = x + <usize>line * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>line * sizeof<T>())) : load<T>(at);
+    const line = lineOf(job, k), first = firstOf(job, line), end = endOf(job, line), own = ownOf(i32At(job, JOB_IN_LINE), line, first, end);
+    const at = x + <usize>line * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>own * sizeof<T>())) : load<T>(at);
     put<T>(at, <f64>v);
     if (order != 0) put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
-    for (let p = integer(begins, line), end = integer(ends, line); p < end; ++p) {
+    for (let p = first; p < end; ++p) {
       const to = x + <usize>integer(indices, p) * sizeof<T>(), product = <T>(load<T>(values + <usize>p * sizeof<T>()) * v);
       if (alone) store<T>(to, <T>(load<T>(to) - product));
       else if (sizeof<T>() == 8) subtract64(to, <f64>product);
@@ -178,34 +180,6 @@ export function kahn(job: usize, worker: i32): void {
     }
     first = end;
   }
-}
-
-// The twin of bound() in exact/sparse.ts. Flags: 1 upper, 2 before, 4 by rows, 8 binary32.
-export function bound(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
-  return flags & 8
-    ? boundOf<f32>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks)
-    : boundOf<f64>(n, flags, pointers, indices, values, diagonal, bounds, from, to, breaks);
-}
-function boundOf<T>(n: i32, flags: i32, pointers: usize, indices: usize, values: usize, diagonal: usize, bounds: usize, from: i32, to: i32, breaks: usize): i32 {
-  const upper = (flags & 1) != 0, before = (flags & 2) != 0, step = before ? -1 : 1, next = upper ? -1 : 1, beyond = <i32>before, later = flags & 4 ? 0 : 1;
-  let found = 0, count = 0;
-  for (let k = from, l = upper ? n - 1 - from : from; k < to; ++k, l += next) {
-    const first = integer(pointers, l), end = integer(pointers, l + 1);
-    let p = before ? end - 1 : first;
-    if (first < end) {
-      const m = integer(indices, p);
-      if (m == l) {
-        const v = load<T>(values + <usize>p * sizeof<T>());
-        if (diagonal != 0) store<T>(diagonal + <usize>l * sizeof<T>(), v);
-        found += <i32>(v != 0);
-        p += step;
-      } else if (m > l == before) return -1;
-    }
-    i32.store(bounds + (<usize>l << 2), p + beyond);
-    if (<u32>(p - first) >= <u32>(end - first) || integer(indices, p) != l + step) i32.store(breaks + (<usize>(++count) << 2), k + later);
-  }
-  i32.store(breaks, count);
-  return found;
 }
 
 // The twin of neighbours() in exact/sparse.ts. Four entries at a time where all of them lead to the run itself or to the one

@@ -1,7 +1,7 @@
 // Rows of a sparse triangular system, in plain and in exact arithmetic: x_k from b_k, the entries of its row and the
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
 import { LITTLE_MORE, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "./certificate";
-import { JOB_BEGINS, JOB_DIAGONAL, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y } from "./layout";
+import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_ENDS, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "./layout";
 import { LEAST } from "./ladder";
 import { sameBinade } from "./filter";
 import { binade, powerOfTwo } from "./range";
@@ -20,8 +20,18 @@ import { addressAt, i32At } from "./team";
 // Rows from..to, in order. y has the right-hand side on entry and the solution on return, unknown by unknown; where the
 // rows are in an order of their own, x has the solution in that order.
 export function rows<T>(job: usize, from: i32, to: i32): void {
-  if (i32At(job, JOB_EXACT)) exactRows<T>(job, from, to);
-  else plainRows<T>(job, from, to);
+  const exact = i32At(job, JOB_EXACT) != 0;
+  if (addressAt(job, JOB_SHAPES) != 0) rowsByShapes<T>(job, from, to, exact);
+  else rowsByIndices<T>(job, from, to, exact);
+}
+// Two copies of the same, each without what only the other needs: with all of it in one they are 5 to 10 % slower.
+function rowsByIndices<T>(job: usize, from: i32, to: i32, exact: bool): void {
+  if (exact) exactRows<T>(job, from, to, false);
+  else plainRows<T>(job, from, to, false);
+}
+function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
+  if (exact) exactRows<T>(job, from, to, true);
+  else plainRows<T>(job, from, to, true);
 }
 
 // The line that comes k-th.
@@ -30,15 +40,30 @@ export function rows<T>(job: usize, from: i32, to: i32): void {
 }
 @inline function stepOf(job: usize): i32 { return lineOf(job, 1) - lineOf(job, 0); }
 
-function plainRows<T>(job: usize, from: i32, to: i32): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
+// Its entries, without the diagonal.
+@inline export function firstOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line) + <i32>(i32At(job, JOB_IN_LINE) == FIRST); }
+@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_ENDS), line) - <i32>(i32At(job, JOB_IN_LINE) == LAST); }
+// Where its first index is, and what indices are relative to: the unknown 0, or its own.
+@inline export function indexOf(job: usize, line: i32, first: i32): usize {
+  const shapes = addressAt(job, JOB_SHAPES);
+  return addressAt(job, JOB_INDICES) + (<usize>(shapes != 0 ? integer(addressAt(job, JOB_SHAPE_STARTS), load<u8>(shapes + line)) + <i32>(i32At(job, JOB_IN_LINE) == FIRST) : first) << 2);
+}
+@inline export function originOf(job: usize, line: i32): i32 { return addressAt(job, JOB_SHAPES) != 0 ? line : 0; }
+// Which of the numbers at DIAGONAL is its own.
+@inline export function ownOf(inLine: i32, line: i32, first: i32, end: i32): i32 { return inLine == APART ? line : inLine == LAST ? end : first - 1; }
+
+@inline function plainRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
+  const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
+  const inLine = i32At(job, JOB_IN_LINE), skipped = <i32>(inLine == FIRST), kept = <i32>(inLine == LAST);
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line);
-    let s = load<T>(at), index = indices + (<usize>first << 2), value = values + <usize>first * sizeof<T>();
-    for (const end = indices + (<usize>integer(ends, line) << 2); index != end; value += sizeof<T>(), index += 4)
-      s = <T>(s - <T>(load<T>(value) * load<T>(x + <usize>i32.load(index) * sizeof<T>())));
-    if (diagonal != 0) s = <T>(s / load<T>(diagonal + <usize>line * sizeof<T>()));
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + skipped, end = integer(ends, line) - kept;
+    const origin = shaped ? x + <usize>line * sizeof<T>() : x;
+    let s = load<T>(at), index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + skipped : first) << 2), value = values + <usize>first * sizeof<T>();
+    for (const last = index + (<usize>(end - first) << 2); index != last; value += sizeof<T>(), index += 4)
+      s = <T>(s - <T>(load<T>(value) * load<T>(origin + <usize>i32.load(index) * sizeof<T>())));
+    if (diagonal != 0) s = <T>(s / load<T>(diagonal + <usize>ownOf(inLine, line, first, end) * sizeof<T>()));
     put<T>(at, <f64>s);
     if (order != 0) put<T>(x + <usize>k * sizeof<T>(), <f64>s);
   }
@@ -65,18 +90,21 @@ let grid: f64 = 1.5;
 // most h, is added to it with one rounding. c gathers that and what b left, |c| <= 2 (i + 1) h after i products, so that all
 // additions err by less than u h (n^2 + 7 n + 6) <= u h (n + 5)^2, the two lanes joined included. An underflowing product
 // adds less than four of the least numbers. Four operations for two entries where TwoSum and TwoProd take nine.
-function exactRows<T>(job: usize, from: i32, to: i32): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES);
+@inline function exactRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
+  const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
+  const inLine = i32At(job, JOB_IN_LINE), skipped = <i32>(inLine == FIRST), kept = <i32>(inLine == LAST);
   let g = grid;
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), end = integer(ends, line);
-    let p = integer(begins, line);
-    const first = g + b, size = <f64>(end - p) + 5, G = splat(g);
-    let s = f64x2.replace_lane(G, 0, first), c = f64x2.replace_lane(splat(0), 0, b - (first - g)), or = v128.or(G, s), and = v128.and(G, s);
-    let index = indices + (<usize>p << 2), value = values + <usize>p * sizeof<T>();
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + skipped, end = integer(ends, line) - kept;
+    let p = first;
+    const start = g + b, size = <f64>(end - p) + 5, G = splat(g);
+    let s = f64x2.replace_lane(G, 0, start), c = f64x2.replace_lane(splat(0), 0, b - (start - g)), or = v128.or(G, s), and = v128.and(G, s);
+    const origin = shaped ? x + <usize>line * sizeof<T>() : x;
+    let index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + skipped : first) << 2), value = values + <usize>p * sizeof<T>();
     for (; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
-      const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(x, index, alone), t = isFused() ? nmadd(a, z, s) : sub(s, mul(a, z));
+      const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(origin, index, alone), t = isFused() ? nmadd(a, z, s) : sub(s, mul(a, z));
       c = add(c, isFused() ? nmadd(a, z, sub(s, t)) : lost<T>(a, z, sub(s, t)));
       or = v128.or(or, t);
       and = v128.and(and, t);
@@ -85,7 +113,7 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
     s = sub(s, G);
     const high = f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1), low = f64x2.extract_lane(c, 0) + f64x2.extract_lane(c, 1);
     const fits = sameBinade(or, and);
-    let v = fits ? rounded<T>(high, low, size * size * (g * (U * U / 1.5) + f64.MIN_VALUE), diagonal, line) : NaN;
+    let v = fits ? rounded<T>(high, low, size * size * (g * (U * U / 1.5) + f64.MIN_VALUE), diagonal, ownOf(inLine, line, first, end)) : NaN;
     if (v != v) {
       v = carefully<T>(job, line, b, fits);
       g = grid;
@@ -98,8 +126,8 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
   const product = mul(a, z), r = sub(q, product);
   return sizeof<T>() == 8 ? add(r, productExcess(a, z, product)) : r;
 }
-@inline function rounded<T>(high: f64, low: f64, bound: f64, diagonal: usize, k: i32): f64 {
-  if (diagonal != 0) return quickQuotient<T>(high, low, bound, element<T>(diagonal, k));
+@inline function rounded<T>(high: f64, low: f64, bound: f64, diagonal: usize, own: i32): f64 {
+  if (diagonal != 0) return quickQuotient<T>(high, low, bound, element<T>(diagonal, own));
   return sizeof<T>() == 4 ? certified(high, low, bound, true) : certifiedQuickly(high, low, bound);
 }
 
@@ -109,9 +137,9 @@ function exactRows<T>(job: usize, from: i32, to: i32): void {
 //   |s + c - (b - sum)| <= u^2 S (n^2 / 2 + 4.5 n + 6), for which (n + 5)^2 has room to spare;
 // an underflowing product adds less than four of the least numbers.
 function compensated<T>(job: usize, k: i32, b: f64): f64 {
-  const x = addressAt(job, JOB_X), first = integer(addressAt(job, JOB_BEGINS), k), end = integer(addressAt(job, JOB_ENDS), k);
+  const x = addressAt(job, JOB_X) + <usize>originOf(job, k) * sizeof<T>(), first = firstOf(job, k), end = endOf(job, k);
   let s = f64x2.replace_lane(splat(0), 0, b), c = splat(0), m = f64x2.abs(s);
-  let index = addressAt(job, JOB_INDICES) + (<usize>first << 2), value = addressAt(job, JOB_VALUES) + <usize>first * sizeof<T>();
+  let index = indexOf(job, k, first), value = addressAt(job, JOB_VALUES) + <usize>first * sizeof<T>();
   for (let p = first; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
     const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(x, index, alone), product = mul(a, z);
     const t = sub(s, product), w = sub(t, s), error = sub(sub(s, sub(t, w)), add(product, w));
@@ -123,7 +151,7 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
   const rest = f64x2.extract_lane(c, 0) + f64x2.extract_lane(c, 1) + twoSumError(s0, s1, sum);
   const size = f64x2.extract_lane(m, 0) + f64x2.extract_lane(m, 1);
   if (size > SMALL && size < LARGE) grid = 1.5 * powerOfTwo(binade(size) + SPARE);
-  return rounded<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), k);
+  return rounded<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), ownOf(i32At(job, JOB_IN_LINE), k, first, end));
 }
 
 // The number that all within bound of high + low round to when divided by d; NaN where it is not proved. With r = RN(1 / d), q = RN(high r) is within 3 u of high / d, and
@@ -143,7 +171,7 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
 // a small integer. Then two numbers hold the sum exactly, and the quotient has a correction that is exact. Otherwise the
 // grid is placed anew; what is still open goes to the superaccumulator.
 function carefully<T>(job: usize, k: i32, b: f64, fits: bool): f64 {
-  const diagonal = addressAt(job, JOB_DIAGONAL), d: f64 = diagonal != 0 ? element<T>(diagonal, k) : 1;
+  const diagonal = addressAt(job, JOB_DIAGONAL), d: f64 = diagonal != 0 ? element<T>(diagonal, ownOf(i32At(job, JOB_IN_LINE), k, firstOf(job, k), endOf(job, k))) : 1;
   let v = fits ? inTwo<T>(job, k, b, d) : NaN;
   if (v != v) v = compensated<T>(job, k, b);
   if (v != v && !fits) v = inTwo<T>(job, k, b, d);
@@ -151,10 +179,10 @@ function carefully<T>(job: usize, k: i32, b: f64, fits: bool): f64 {
 }
 
 function inTwo<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), end = integer(addressAt(job, JOB_ENDS), k);
+  const x = addressAt(job, JOB_X), values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
   let s = b, c: f64 = 0;
-  for (let p = integer(addressAt(job, JOB_BEGINS), k); p < end; ++p) {
-    const a = element<T>(values, p), z = element<T>(x, integer(indices, p)), product = a * z;
+  for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) {
+    const a = element<T>(values, p), z = element<T>(x, origin + i32.load(index)), product = a * z;
     if (sizeof<T>() == 8 && !(abs(product) > LEAST) && a != 0 && z != 0) return NaN;
     const t = s - product, error = twoSumError(s, -product, t), c1 = c + error, more = sizeof<T>() == 8 ? excess(a, z) : 0, c2 = c1 + more;
     if (twoSumError(c, error, c1) != 0 || twoSumError(c1, more, c2) != 0) return NaN;
@@ -172,9 +200,9 @@ function inTwo<T>(job: usize, k: i32, b: f64, d: f64): f64 {
 }
 
 function exactly<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), end = integer(addressAt(job, JOB_ENDS), k);
+  const x = addressAt(job, JOB_X), values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
   clearDigits();
   addNumber(b);
-  for (let p = integer(addressAt(job, JOB_BEGINS), k); p < end; ++p) addProduct(-element<T>(values, p), element<T>(x, integer(indices, p)));
+  for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) addProduct(-element<T>(values, p), element<T>(x, origin + i32.load(index)));
   return addressAt(job, JOB_DIAGONAL) != 0 ? quotient(d, sizeof<T>() == 4) : round(sizeof<T>() == 4);
 }

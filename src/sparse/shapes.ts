@@ -1,0 +1,78 @@
+import { newIntegers } from "../dense/vectors.ts";
+
+/**
+ * The shapes of the lines of a matrix: line l has its entries at l + offsets[p], p from starts[s] to starts[s + 1] - 1, where s is
+ * ofLine[l]. A grid has few, and with them nobody needs its indices: a third of the bytes of a matrix.
+ */
+export interface Shapes {
+  readonly ofLine: Uint8Array;
+  readonly starts: Int32Array;
+  readonly offsets: Int32Array;
+}
+
+// The most shapes, their offsets, and comparisons with a known shape (for each line, and to begin with): what is not a grid is
+// given up soon.
+const MOST = 256;
+const MOST_OFFSETS = 65536;
+const COMPARISONS = 1024;
+
+/** Finds the shapes of lines: see TriangleFinder. */
+export class ShapeFinder {
+  private readonly ofLine: Uint8Array;
+  private readonly starts = [0];
+  private readonly offsets: number[] = [];
+  private comparisons: number; // that are left
+  private last = 0; // the line that was named last
+  private shape = 0;
+  private readonly next: number[] = []; // of each shape the one that came after it
+
+  constructor(routine: string, lines: number) {
+    this.ofLine = new Uint8Array(newIntegers(routine, Math.ceil(lines / 4)).buffer, 0, lines);
+    this.comparisons = COMPARISONS + lines;
+  }
+
+  /** Line l has the entries from..end, those before it the shape of the one named last. */
+  add(l: number, indices: Int32Array, from: number, end: number): void {
+    if (!this.areFew()) return;
+    this.ofLine.fill(this.shape, this.last, l);
+    this.last = l;
+    this.shape = this.shapeOf(l, indices, from, end);
+  }
+
+  areFew(): boolean {
+    return this.comparisons >= 0;
+  }
+
+  found(lines: number): Shapes | undefined {
+    if (!this.areFew()) return undefined;
+    this.ofLine.fill(this.shape, this.last, lines);
+    return { ofLine: this.ofLine, starts: Int32Array.from(this.starts), offsets: Int32Array.from(this.offsets) };
+  }
+
+  // What came after the line before when it was last seen is tried first.
+  private shapeOf(l: number, indices: Int32Array, from: number, end: number): number {
+    const count = this.starts.length - 1;
+    const before = this.shape;
+    let shape = this.next[before] ?? 0;
+    if (shape >= count || !this.is(shape, l, indices, from, end))
+      for (shape = 0; shape < count && !this.is(shape, l, indices, from, end); ) shape++;
+    if (shape === count) this.insert(l, indices, from, end);
+    this.next[before] = shape;
+    return shape;
+  }
+
+  private insert(l: number, indices: Int32Array, from: number, end: number): void {
+    if (this.starts.length > MOST || this.offsets.length + end - from > MOST_OFFSETS) this.comparisons = -1;
+    if (this.comparisons < 0) return;
+    for (let p = from; p < end; p++) this.offsets.push((indices[p] as number) - l);
+    this.starts.push(this.offsets.length);
+  }
+
+  private is(shape: number, l: number, indices: Int32Array, from: number, end: number): boolean {
+    this.comparisons--;
+    const start = this.starts[shape] as number;
+    if ((this.starts[shape + 1] as number) - start !== end - from) return false;
+    for (let p = from; p < end; p++) if ((indices[p] as number) - l !== this.offsets[start + p - from]) return false;
+    return true;
+  }
+}

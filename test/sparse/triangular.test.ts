@@ -1,0 +1,225 @@
+// What csr() and csc() find of matrices that are triangles, against the definition; and that plans which rely on it see every zero.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
+import { factsOf } from "../../src/sparse/formats.ts";
+import type { Shapes } from "../../src/sparse/shapes.ts";
+import { findRuns, runsBetween } from "../../src/sparse/tasks.ts";
+import { Random } from "../../src/study.ts";
+import { range } from "../oracles/matrices.ts";
+import { exactly } from "../oracles/sparse.ts";
+import { SEED, same } from "./checks.ts";
+
+type Lines = readonly (readonly number[])[];
+
+function matrix(lines: Lines, cols: number, values?: Float64Array): Sparse<Float64Array> {
+  const pointers = Int32Array.from([0, ...lines.map((_, l) => lines.slice(0, l + 1).flat().length)]);
+  const indices = Int32Array.from(lines.flat());
+  return csr(lines.length, cols, pointers, indices, values ?? new Float64Array(indices.length).fill(1));
+}
+
+// Lines below the diagonal or above it, mostly those before once more; now and then one has, or lacks, what the others do not.
+function someLines(random: Random, n: number, cols: number): Lines {
+  const before = random.below(2) === 1;
+  const diagonal = random.below(2) === 1;
+  const odd = [0, 0, 2, 20][random.below(4)] as number; // in a hundred
+  const lines: number[][] = [];
+  for (const l of range(n)) {
+    const shifted = (lines[l - 1] ?? []).map((m) => m + 1);
+    if (random.below(4) > 0 && shifted.every((m) => m < cols)) {
+      lines.push(shifted);
+      continue;
+    }
+    const isThere = (m: number): boolean => {
+      if (random.below(100) < odd) return true;
+      if (m === l) return diagonal;
+      return m < l === before && random.below(10) < (Math.abs(l - m) === 1 ? 8 : 2);
+    };
+    lines.push(range(cols).filter(isThere));
+  }
+  return lines;
+}
+
+function expected(lines: Lines) {
+  const before = lines.every((line, l) => line.every((m) => m <= l));
+  const after = lines.every((line, l) => line.every((m) => m >= l));
+  const has = lines.map((line, l) => line.includes(l));
+  if (!(before || after) || new Set(has).size > 1) return undefined;
+  return { before, after, diagonal: has.every((yes) => yes), gaps: lines.map((line, l) => !line.includes(before ? l - 1 : l + 1)) };
+}
+
+function found(A: Sparse, n: number) {
+  const { triangular } = factsOf(A);
+  if (!triangular) return undefined;
+  const { before, after, diagonal, gaps } = triangular;
+  return { before, after, diagonal, gaps: range(n).map((l) => (((gaps[l >> 5] as number) >>> (l & 31)) & 1) === 1) };
+}
+
+function linesOf({ ofLine, starts, offsets }: Shapes): Lines {
+  return [...ofLine].map((shape, l) => [...offsets.subarray(starts[shape], starts[shape + 1])].map((offset) => l + offset));
+}
+
+describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
+  test.each(range(20))(`as the definition says, seed ${SEED} + %i`, (k) => {
+    const random = new Random(SEED + 1000 * n + k);
+    for (const cols of [n, n + 3, Math.max(0, n - 2)]) {
+      const lines = someLines(random, n, cols);
+      const A = matrix(lines, cols);
+      for (const made of [A, toCsr(toCsc(A))]) {
+        expect(factsOf(made).ascends).toBe(true);
+        expect(found(made, n)).toEqual(expected(lines));
+        const shapes = factsOf(made).triangular?.shapes;
+        if (shapes) expect(linesOf(shapes)).toEqual(lines);
+      }
+    }
+  });
+
+  test("their runs are those of the lines themselves", () => {
+    const random = new Random(SEED + n);
+    for (const _ of range(20)) {
+      const A = matrix(someLines(random, n, n), n);
+      const { triangular } = factsOf(A);
+      if (!triangular) continue;
+      const skip = triangular.diagonal ? 1 : 0;
+      const begins = A.pointers.slice(0, n).map((p) => p + (triangular.before ? 0 : skip));
+      const ends = A.pointers.slice(1).map((p) => p - (triangular.before ? skip : 0));
+      for (const columns of [false, true])
+        for (const most of [32, 100, 1024]) {
+          const upper = columns === triangular.before;
+          const lines = { n, upper, begins, ends, indices: A.indices, order: undefined };
+          expect(runsBetween(triangular.gaps, n, upper, columns, most)).toEqual(findRuns(lines, columns, most));
+        }
+    }
+  });
+});
+
+describe("shapes", () => {
+  const lower = (A: Sparse): Lines =>
+    range(A.rows).map((i) => [...A.indices.subarray(A.pointers[i], A.pointers[i + 1])].filter((j) => j <= i));
+
+  test("of a grid are few", () => {
+    const lines = lower(laplacian(13, 11, 9, 27));
+    const { shapes } = factsOf(matrix(lines, lines.length)).triangular ?? {};
+    expect(shapes && linesOf(shapes)).toEqual(lines);
+    expect(shapes?.starts.length).toBe(14 + 1);
+  });
+
+  test("are given up where there are too many, too long ones, or too much to compare", () => {
+    const shapesOf = (lines: Lines): Shapes | undefined => factsOf(matrix(lines, lines.length)).triangular?.shapes;
+    const n = 600;
+    const distinct = (count: number): Lines => range(n).map((l) => (l > 0 && l < count ? [l - 1 - (l >> 1), l].slice(0, 2) : [l]));
+    // Shapes of 1, 2, ... entries, one after another: the k-th is compared with k others.
+    const triangle = (count: number): Lines => range(count).map((l) => range(l + 1));
+    expect(shapesOf(distinct(20))).toBeDefined();
+    expect(shapesOf(triangle(45))).toBeDefined();
+    expect(shapesOf(triangle(60))).toBeUndefined(); // 60 * 59 / 2 > 1024 + 60
+    // 257 shapes among so many lines that they may all be compared.
+    const many = (count: number): Lines =>
+      range(40_000).map((l) => (l >= 1000 && l % 2 === 0 && (l - 1000) / 2 < count ? [(l - 1000) / 2, l] : [l]));
+    const flat = (lines: Lines): Sparse<Float64Array> => {
+      const pointers = new Int32Array(lines.length + 1);
+      for (const [l, line] of lines.entries()) pointers[l + 1] = (pointers[l] as number) + line.length;
+      const indices = Int32Array.from(lines.flat());
+      return csr(lines.length, lines.length, pointers, indices, new Float64Array(indices.length).fill(1));
+    };
+    const ofMany = (count: number): Shapes | undefined => factsOf(flat(many(count))).triangular?.shapes;
+    expect(ofMany(255)?.starts.length).toBe(256 + 1);
+    expect(ofMany(256)).toBeUndefined();
+    const long = (length: number): Lines => [...range(length - 1).map((l) => [l]), range(length)];
+    expect(factsOf(flat(long(65_535))).triangular?.shapes).toBeDefined();
+    expect(factsOf(flat(long(65_536))).triangular?.shapes).toBeUndefined(); // and one entry of the lines before
+  });
+});
+
+describe("patterns that are none", () => {
+  test("a line that repeats another beyond the last column", () => {
+    const lines = range(50).map((l) => (l < 10 ? [l] : [l - 10, l]));
+    expect(() => matrix(lines, 44)).toThrow("csr: indices[79] is 44, expected at least 0 and below 44 (in row 44)");
+    expect(() => matrix(lines, 50)).not.toThrow();
+  });
+
+  test("a line that repeats one that does not ascend is looked at", () => {
+    const lines = [[0], [1], [3, 0], [4, 1], [5, 2], [6, 3]];
+    expect(() => matrix(lines, 6)).toThrow("indices[8] is 6, expected at least 0 and below 6 (in row 5)");
+    expect(factsOf(matrix(lines, 7))).toEqual({ ascends: false });
+    expect(() => matrix([[0], [2, 1], [2, 2]], 3)).toThrow("indices[4] is 2, which row 2 has already at 3");
+  });
+
+  test("a negative index where a line would repeat the one before", () => {
+    expect(() => matrix([[0], [1], [2], [-1]], 4)).toThrow("indices[3] is -1");
+    expect(() => matrix([[0], [-(2 ** 31)]], 4)).toThrow("indices[1] is -2147483648");
+  });
+
+  test("arrays that were handed to another thread", () => {
+    for (const name of ["pointers", "indices", "values"] as const) {
+      const A = matrix([[0], [0, 1]], 2);
+      structuredClone(A[name], { transfer: [A[name].buffer as ArrayBuffer] });
+      expect(() => sptrsv(A)).toThrow(name === "values" ? "the buffer of A.values is detached" : `sptrsv: A.${name} has length 0`);
+    }
+  });
+});
+
+describe("a zero on the diagonal", () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await open("threads", { threads: 2 });
+  });
+  afterAll(() => engine.close());
+
+  // A band of so many entries in a row: pieces that are looked at together have some 16384 of them.
+  const n = 20_000;
+  const band = (width: number, upper: boolean): Sparse<Float64Array> => {
+    const pointers = new Int32Array(n + 1);
+    const indices: number[] = [];
+    for (const i of range(n)) {
+      const [from, to] = upper ? [i, Math.min(n - 1, i + width - 1)] : [Math.max(0, i - width + 1), i];
+      for (let j = from; j <= to; j++) indices.push(j);
+      pointers[i + 1] = indices.length;
+    }
+    return csr(n, n, pointers, Int32Array.from(indices), new Float64Array(indices.length).fill(0.125));
+  };
+  const own = (A: Sparse, i: number, upper: boolean): number => (upper ? (A.pointers[i] as number) : (A.pointers[i + 1] as number) - 1);
+
+  test.each([
+    [1, false],
+    [3, false],
+    [3, true],
+    [8, false],
+  ])("is found wherever it is: %i entries in a row, upper %s", async (width, upper) => {
+    const uplo = upper ? "upper" : "lower";
+    const A = band(width, upper);
+    const size = Math.ceil(16384 / (A.values.length / n));
+    for (const i of new Set([0, 1, size - 1, size, size + 1, 2 * size - 1, 2 * size, n - 1].filter((i) => i < n))) {
+      for (const zero of [0, -0]) {
+        A.values[own(A, i, upper)] = zero;
+        const last = A.values[own(A, n - 1, upper)];
+        A.values[own(A, n - 1, upper)] = 0; // the first is named
+        for (const schedule of ["gsf", "slfr", "serial"] as const) {
+          const error = await engine.sptrsv(A, { uplo, schedule }).catch((error) => error);
+          expect(error).toBeInstanceOf(SingularError);
+          expect(error.message).toBe(`sptrsv: entry (${i}, ${i}) of A is 0, expected a diagonal without zeros`);
+        }
+        expect(() => sptrsv(A, { uplo })).toThrow(`(${i}, ${i})`);
+        expect(() => sptrsv(A, { uplo, unit: true })).not.toThrow();
+        A.values[own(A, n - 1, upper)] = last as number;
+      }
+      A.values[own(A, i, upper)] = 0.125;
+    }
+    const plan = await engine.sptrsv(A, { uplo, schedule: "gsf" });
+    const values = A.values.slice();
+    values[own(A, 77, upper)] = 0;
+    await expect(plan.update(values)).rejects.toThrow("(77, 77)");
+    const b = Float64Array.from({ length: n }, (_, i) => ((i * 37) % 101) - 50);
+    same(await plan.solve(b), exactly(A, b, { uplo }, "binary64"), "as before");
+    await plan.free();
+  });
+
+  test("other zeros do not matter", async () => {
+    const A = band(3, false);
+    for (const i of range(n).slice(1)) A.values[own(A, i, false) - 1] = 0;
+    const b = new Float64Array(n).fill(1);
+    const plan = await engine.sptrsv(A, { schedule: "gsf" });
+    same(await plan.solve(b), exactly(A, b, {}, "binary64"), "gsf");
+    expect(plan.bytes).toBeLessThan(0.8 * (A.values.byteLength + A.indices.byteLength + A.pointers.byteLength));
+    await plan.free();
+  });
+});
