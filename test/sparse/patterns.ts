@@ -285,3 +285,21 @@ interface Line {
   readonly diagonal: number;
   readonly b: number;
 }
+
+/** Of this matrix by rows what is below the diagonal or on it; or above it. */
+export function triangleOf(A: Sparse, upper: boolean): Sparse<Float64Array> {
+  const pointers = new Int32Array(A.rows + 1);
+  const indices = new Int32Array(A.indices.length);
+  const values = new Float64Array(A.values.length);
+  let q = 0;
+  for (let i = 0; i < A.rows; i++) {
+    for (let p = A.pointers[i] as number; p < (A.pointers[i + 1] as number); p++) {
+      const j = A.indices[p] as number;
+      if (upper ? j < i : j > i) continue;
+      indices[q] = j;
+      values[q++] = A.values[p] as number;
+    }
+    pointers[i + 1] = q;
+  }
+  return csr(A.rows, A.cols, pointers, indices.slice(0, q), values.slice(0, q));
+}

@@ -6,6 +6,7 @@ import type { Sparse } from "../../src/types.ts";
 import { exactly, type Part } from "../oracles/sparse.ts";
 import { SEED, same } from "./checks.ts";
 import { SCHEDULES } from "./engines.ts";
+import { triangleOf } from "./patterns.ts";
 
 const random = new Random(SEED);
 const some = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
@@ -15,22 +16,6 @@ beforeAll(async () => {
   engine = await open("threads", { threads: 3 });
 });
 afterAll(() => engine.close());
-
-// Of this matrix what is below the diagonal or on it, or above it.
-function triangleOf(A: Sparse, upper: boolean): Sparse<Float64Array> {
-  const pointers = new Int32Array(A.rows + 1);
-  const [indices, values]: [number[], number[]] = [[], []];
-  for (let i = 0; i < A.rows; i++) {
-    for (let p = A.pointers[i] as number; p < (A.pointers[i + 1] as number); p++) {
-      const j = A.indices[p] as number;
-      if (upper ? j < i : j > i) continue;
-      indices.push(j);
-      values.push(A.values[p] as number);
-    }
-    pointers[i + 1] = indices.length;
-  }
-  return csr(A.rows, A.cols, pointers, Int32Array.from(indices), Float64Array.from(values));
-}
 
 const whole = laplacian(19, 8, 5);
 const n = whole.rows;
