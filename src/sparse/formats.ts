@@ -128,8 +128,8 @@ function checkIndices(
       last = j;
     }
     if (p === end) {
-      if (!seen) finder.add(i, indices, from, end);
-      if (seen || !finder.isRegular()) continue;
+      finder.add(i, indices, from, end); // for nothing, if there is a line that does not ascend
+      if (!finder.isRegular()) continue;
       const more = Math.min(repeats.after(i), length - 1 - last); // the last of these is in range, and all others are
       i += more;
       p += more * (end - from);
