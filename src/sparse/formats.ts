@@ -105,6 +105,9 @@ function checkIntegers(routine: string, name: string, array: Int32Array): void {
   if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
 }
 
+// Lines at a time where they do not repeat each other.
+const LINES = 1024;
+
 // Lines that ascend have no index twice; only for others it is noted where each index was seen.
 function checkIndices(
   routine: string,
@@ -116,27 +119,27 @@ function checkIndices(
   line: string,
 ): Facts {
   let seen: Int32Array | undefined;
-  const finder = new TriangleFinder(routine, lines);
+  const finder = new TriangleFinder(routine, { pointers, indices });
   const repeats = new Repeats({ pointers, indices });
-  for (let i = 0, p = 0; i < lines; i++) {
-    const from = p;
-    const end = pointers[i + 1] as number;
-    let last = -1;
-    for (; p < end; p++) {
-      const j = indices[p] as number;
-      if (j <= last || j >= length) break;
-      last = j;
+  for (let i = 0; i < lines; ) {
+    const to = finder.isRegular() ? i + 1 : Math.min(i + LINES, lines);
+    const end = ascendsUntil(pointers, indices, i, to, length);
+    finder.add(i, end); // for nothing, if there is a line that does not ascend
+    i = end;
+    if (i < to) {
+      seen ??= newIntegers(routine, length);
+      checkLine(i++, seen);
+    } else if (finder.isRegular()) {
+      // The last of these is in range, and then all are.
+      const last = pointers[i] === pointers[i - 1] ? -1 : (indices[(pointers[i] as number) - 1] as number);
+      i += Math.min(repeats.after(i - 1), length - 1 - last);
     }
-    if (p === end) {
-      finder.add(i, indices, from, end); // for nothing, if there is a line that does not ascend
-      if (!finder.isRegular()) continue;
-      const more = Math.min(repeats.after(i), length - 1 - last); // the last of these is in range, and all others are
-      i += more;
-      p += more * (end - from);
-      continue;
-    }
-    seen ??= newIntegers(routine, length);
-    for (p = from; p < end; p++) {
+  }
+  return seen ? NOTHING : { ascends: true, triangular: finder.found() };
+
+  function checkLine(i: number, seen: Int32Array): void {
+    const from = pointers[i] as number;
+    for (let p = from; p < (pointers[i + 1] as number); p++) {
       const j = indices[p] as number;
       if (j < 0 || j >= length)
         throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, expected at least 0 and below ${length} (in ${line} ${i})`);
@@ -145,7 +148,19 @@ function checkIndices(
       seen[j] = p + 1;
     }
   }
-  return seen ? NOTHING : { ascends: true, triangular: finder.found() };
+}
+
+// The first of the lines from..to whose indices do not ascend, or are not at least 0 and below `length`.
+function ascendsUntil(pointers: Int32Array, indices: Int32Array, from: number, to: number, length: number): number {
+  for (let i = from, p = pointers[from] as number; i < to; i++) {
+    const end = pointers[i + 1] as number;
+    for (let last = -1; p < end; p++) {
+      const j = indices[p] as number;
+      if (j <= last || j >= length) return i;
+      last = j;
+    }
+  }
+  return to;
 }
 
 /** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */

@@ -10,8 +10,8 @@ export interface Shapes {
   readonly offsets: Int32Array;
 }
 
-// The most shapes, their offsets, and comparisons with a known shape (for each line, and to begin with): what is not a grid is
-// given up soon.
+// The most shapes, and their offsets; and the most comparisons with a known shape, beside one for each line so far: what is not a grid
+// is given up soon.
 const MOST = 256;
 const MOST_OFFSETS = 65536;
 const COMPARISONS = 1024;
@@ -21,30 +21,26 @@ export class ShapeFinder {
   private readonly ofLine: Uint8Array;
   private readonly starts = [0];
   private readonly offsets: number[] = [];
-  private comparisons: number; // that are left
+  private comparisons = 0;
+  /** There are too many. */
+  isGivenUp = false;
   private last = 0; // the line that was named last
   private shape = 0;
   private readonly next: number[] = []; // of each shape the one that came after it
 
   constructor(routine: string, lines: number) {
     this.ofLine = new Uint8Array(newIntegers(routine, Math.ceil(lines / 4)).buffer, 0, lines);
-    this.comparisons = COMPARISONS + lines;
   }
 
-  /** Line l has the entries from..end, those before it the shape of the one named last. */
+  /** Line l has the entries from..end, and lines before it that were not named have the shape of the last that was. */
   add(l: number, indices: Int32Array, from: number, end: number): void {
-    if (!this.areFew()) return;
     this.ofLine.fill(this.shape, this.last, l);
     this.last = l;
     this.shape = this.shapeOf(l, indices, from, end);
   }
 
-  areFew(): boolean {
-    return this.comparisons >= 0;
-  }
-
   found(lines: number): Shapes | undefined {
-    if (!this.areFew()) return undefined;
+    if (this.isGivenUp) return undefined;
     this.ofLine.fill(this.shape, this.last, lines);
     return { ofLine: this.ofLine, starts: Int32Array.from(this.starts), offsets: Int32Array.from(this.offsets) };
   }
@@ -57,19 +53,20 @@ export class ShapeFinder {
     if (shape >= count || !this.is(shape, l, indices, from, end))
       for (shape = 0; shape < count && !this.is(shape, l, indices, from, end); ) shape++;
     if (shape === count) this.insert(l, indices, from, end);
+    if (this.comparisons > COMPARISONS + l) this.isGivenUp = true;
     this.next[before] = shape;
     return shape;
   }
 
   private insert(l: number, indices: Int32Array, from: number, end: number): void {
-    if (this.starts.length > MOST || this.offsets.length + end - from > MOST_OFFSETS) this.comparisons = -1;
-    if (this.comparisons < 0) return;
+    if (this.starts.length > MOST || this.offsets.length + end - from > MOST_OFFSETS) this.isGivenUp = true;
+    if (this.isGivenUp) return;
     for (let p = from; p < end; p++) this.offsets.push((indices[p] as number) - l);
     this.starts.push(this.offsets.length);
   }
 
   private is(shape: number, l: number, indices: Int32Array, from: number, end: number): boolean {
-    this.comparisons--;
+    this.comparisons++;
     const start = this.starts[shape] as number;
     if ((this.starts[shape + 1] as number) - start !== end - from) return false;
     for (let p = from; p < end; p++) if ((indices[p] as number) - l !== this.offsets[start + p - from]) return false;

@@ -18,8 +18,8 @@ export interface Triangular {
 }
 
 /**
- * Finds out whether lines that ascend are those of a triangle: they are named one after another, but for those that are the line before
- * once more, one further on.
+ * Finds out whether lines that ascend are those of a triangle: they are named in order, but for those that are the line before once more,
+ * one further on.
  */
 export class TriangleFinder {
   private before = true;
@@ -28,32 +28,46 @@ export class TriangleFinder {
   private none = true;
   private readonly gaps: Int32Array;
   private readonly shapes: ShapeFinder;
-  private isGap = false; // of the line that was named last
-  private last = 0;
+  private named = 0; // lines up to here
 
   constructor(
     routine: string,
-    private readonly lines: number,
+    private readonly pattern: Pattern,
   ) {
+    const lines = pattern.pointers.length - 1;
     this.gaps = newIntegers(routine, Math.ceil(lines / 32));
     this.shapes = new ShapeFinder(routine, lines);
   }
 
-  /** Line l has the entries from..end. */
-  add(l: number, indices: Int32Array, from: number, end: number): void {
+  /** The next lines, from..to. */
+  add(from: number, to: number): void {
     if (!this.isOpen()) return;
-    this.repeatUntil(l);
-    const isLast = from < end && indices[end - 1] === l;
-    const isFirst = from < end && indices[from] === l;
-    if (isLast || isFirst) this.none = false;
-    else this.all = false;
-    if (from < end && (indices[end - 1] as number) > l) this.before = false;
-    if (from < end && (indices[from] as number) < l) this.after = false;
-    // While both are open lines have nothing but their diagonal.
-    const next = this.before ? end - (isLast ? 2 : 1) : from + (isFirst ? 1 : 0);
-    this.isGap = next < from || next >= end || indices[next] !== (this.before ? l - 1 : l + 1);
-    this.last = l;
-    this.shapes.add(l, indices, from, end);
+    this.repeatUntil(from);
+    const { gaps, pattern } = this;
+    const { pointers, indices } = pattern;
+    let { before, after, all, none } = this;
+    for (let l = from, p = pointers[from] as number; l < to; l++) {
+      const end = pointers[l + 1] as number;
+      const isEmpty = p === end;
+      const first = isEmpty ? l : (indices[p] as number);
+      const last = isEmpty ? l : (indices[end - 1] as number);
+      const has = !isEmpty && (first === l || last === l);
+      before &&= last <= l;
+      after &&= first >= l;
+      all &&= has;
+      none &&= !has;
+      // While both are open lines have nothing but their diagonal.
+      const next = before ? end - (has ? 2 : 1) : p + (has ? 1 : 0);
+      const isThere = next >= p && next < end && indices[next] === (before ? l - 1 : l + 1);
+      if (!isThere) gaps[l >> 5] = (gaps[l >> 5] as number) | (1 << (l & 31));
+      p = end;
+    }
+    this.before = before;
+    this.after = after;
+    this.all = all;
+    this.none = none;
+    this.named = to;
+    for (let l = from; l < to && this.isRegular(); l++) this.shapes.add(l, indices, pointers[l] as number, pointers[l + 1] as number);
   }
 
   /** Whether there may be a triangle. */
@@ -61,31 +75,35 @@ export class TriangleFinder {
     return (this.before || this.after) && (this.all || this.none);
   }
 
-  /** Whether lines may go unnamed that repeat the last: it is worth while to look for them as long as there are few shapes. */
+  /** Whether it is worth while to look for lines that repeat the last: there are few shapes so far. */
   isRegular(): boolean {
-    return this.isOpen() && this.shapes.areFew();
+    return this.isOpen() && !this.shapes.isGivenUp;
   }
 
   found(): Triangular | undefined {
     if (!this.isOpen()) return undefined;
-    this.repeatUntil(this.lines);
+    const lines = this.pattern.pointers.length - 1;
+    this.repeatUntil(lines);
     const { before, after, all, gaps } = this;
-    return { before, after, diagonal: all, gaps, shapes: this.shapes.found(this.lines) };
+    return { before, after, diagonal: all, gaps, shapes: this.shapes.found(lines) };
   }
 
   private repeatUntil(l: number): void {
-    if (this.isGap) for (let k = this.last; k < l; k++) this.gaps[k >> 5] = (this.gaps[k >> 5] as number) | (1 << (k & 31));
+    const last = this.named - 1;
+    if (last < 0 || (((this.gaps[last >> 5] as number) >>> (last & 31)) & 1) === 0) return;
+    for (let k = this.named; k < l; k++) this.gaps[k >> 5] = (this.gaps[k >> 5] as number) | (1 << (k & 31));
   }
 }
 
 /** The triangle that a matrix is whose lines are known to ascend. */
 export function triangularOf(routine: string, pattern: Pattern): Triangular | undefined {
-  const { pointers, indices } = pattern;
-  const lines = pointers.length - 1;
-  const finder = new TriangleFinder(routine, lines);
+  const lines = pattern.pointers.length - 1;
+  const finder = new TriangleFinder(routine, pattern);
   const repeats = new Repeats(pattern);
-  for (let l = 0; l < lines && finder.isOpen(); l += 1 + (finder.isRegular() ? repeats.after(l) : 0))
-    finder.add(l, indices, pointers[l] as number, pointers[l + 1] as number);
+  for (let l = 0, end = 0; l < lines && finder.isOpen(); l = end + (finder.isRegular() ? repeats.after(end - 1) : 0)) {
+    end = finder.isRegular() ? l + 1 : lines;
+    finder.add(l, end);
+  }
   return finder.found();
 }
 

@@ -109,10 +109,10 @@ describe("shapes", () => {
     const triangle = (count: number): Lines => range(count).map((l) => range(l + 1));
     expect(shapesOf(distinct(20))).toBeDefined();
     expect(shapesOf(triangle(45))).toBeDefined();
-    expect(shapesOf(triangle(60))).toBeUndefined(); // 60 * 59 / 2 > 1024 + 60
-    // 257 shapes among so many lines that they may all be compared.
+    expect(shapesOf(triangle(60))).toBeUndefined(); // 60 * 59 / 2 > 1024 + 59
+    // So many shapes and one, behind so many lines that they may all be compared.
     const many = (count: number): Lines =>
-      range(40_000).map((l) => (l >= 1000 && l % 2 === 0 && (l - 1000) / 2 < count ? [(l - 1000) / 2, l] : [l]));
+      range(41_000).map((l) => (l >= 40_000 && l % 2 === 0 && (l - 40_000) / 2 < count ? [(l - 40_000) / 2, l] : [l]));
     const flat = (lines: Lines): Sparse<Float64Array> => {
       const pointers = new Int32Array(lines.length + 1);
       for (const [l, line] of lines.entries()) pointers[l + 1] = (pointers[l] as number) + line.length;
