@@ -98,6 +98,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
     workers: reference.workers,
     reserve: reference.reserve,
+    firstZero: reference.firstZero,
     sptrsv: sparse(addProducts),
     plain: engine.plain,
     ...dense(addProducts),

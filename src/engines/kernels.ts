@@ -79,6 +79,13 @@ export interface SparseTriangle {
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
 
+/** Lines in reserved memory, with their diagonal: line l has the entries pointers[l] to pointers[l + 1] - 1. */
+export interface StoredLines {
+  readonly pointers: Int32Array;
+  readonly values: Real;
+  readonly inLine: InLine;
+}
+
 /** Which entry of its line the diagonal is. */
 export type InLine = "first" | "last";
 
@@ -146,6 +153,8 @@ export interface SystemKernels {
   reserve(routine: string, bytes: number): Reserved;
   /** Hold a matrix that lives there already and never changes, as long as a plan is made of it; undefined for any other. */
   share?(A: Sparse<Real>): Shared | undefined;
+  /** The first of the lines from..to whose diagonal entry is zero; `to` if there is none. */
+  firstZero(lines: StoredLines, from: number, to: number): number;
   /**
    * The other runs that the entries of each run lead to, each once, for runs from `from` on while there is certainly room for
    * them. Returns the first run that is left.

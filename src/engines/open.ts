@@ -124,6 +124,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
     lu: async (...args) => kernels.lu(...args),
     workers: kernels.workers,
     reserve: (...args) => kernels.reserve(...args),
+    firstZero: (...args) => kernels.firstZero(...args),
     neighbours: (...args) => kernels.neighbours(...args),
     async sptrsv(system, b, x) {
       const copy = newVector("TriangularPlan.solve", x, x.length);

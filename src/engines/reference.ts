@@ -2,7 +2,7 @@ import { dense, type Line } from "../exact/dense.ts";
 import { divide, multiply, multiplyAdd } from "../exact/elementwise.ts";
 import { expansionAccumulate } from "../exact/expansion.ts";
 import { filter } from "../exact/filter.ts";
-import { neighbours, sparse } from "../exact/sparse.ts";
+import { firstZero, neighbours, sparse } from "../exact/sparse.ts";
 import { formatOf, store } from "../exact/store.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import { twoProd } from "../exact/transforms.ts";
@@ -64,6 +64,7 @@ export const reference: LocalKernels = {
   ...dense(addProducts),
   workers: 0,
   reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, free() {} }),
+  firstZero,
   neighbours,
   sptrsv: sparse(addProducts),
   plain: plainReference,

@@ -1,4 +1,4 @@
-import type { RunLines, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
+import type { RunLines, SparseTriangle, StoredLines, SystemKernels } from "../engines/kernels.ts";
 import { LOOKUP } from "../engines/wasm/assembly/layout.ts";
 import type { Format, Real } from "../types.ts";
 import { type AddProducts, quotient } from "./dense.ts";
@@ -51,6 +51,13 @@ function lineOf(
   const end = (ends[i] as number) - (inLine === "last" ? 1 : 0);
   const own = inLine === undefined ? i : inLine === "last" ? end : offset - 1;
   return { offset, length: end - offset, divisor: diagonal?.[own] };
+}
+
+/** See SystemKernels. */
+export function firstZero({ pointers, values, inLine }: StoredLines, from: number, to: number): number {
+  const shift = inLine === "last" ? 1 : 0;
+  for (let l = from; l < to; l++) if (values[(pointers[l + shift] as number) - shift] === 0) return l;
+  return to;
 }
 
 /** The other runs that the entries of each run lead to: see SystemKernels. */

@@ -43,7 +43,7 @@ const LEAST_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "neighbours">,
+  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "firstZero" | "neighbours">,
   triangle: Stored,
   exact: boolean,
   options: SparseOptions,
@@ -69,7 +69,7 @@ export function analyse(
   try {
     const plan = planFor(setup, options);
     const memory = held ? { ...plan.memory, held } : plan.memory;
-    if (plan.form === "as stored") takeValues(triangle, plan.system);
+    if (plan.form === "as stored") takeValues(kernels, triangle, plan.system);
     return asPlan({ ...plan, memory, reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const reserved of taken) reserved.free();

@@ -1,5 +1,5 @@
 import { newIntegers } from "../dense/vectors.ts";
-import type { InLine, Reserved, SparseTriangle } from "../engines/kernels.ts";
+import type { Reserved, SparseTriangle, SystemKernels } from "../engines/kernels.ts";
 import { part } from "../engines/wasm/arena.ts";
 import { aligned } from "../engines/wasm/space.ts";
 import { zeroOnDiagonal } from "../matrix.ts";
@@ -81,27 +81,25 @@ function copyOfPattern(reserve: Reserve, { pointers, indices, values }: Sparse<R
   return { ...copy, block, values: block.reals(values, values.length), shapes: own };
 }
 
-// Values that are copied and looked at together, so that they are still in a cache: 128 KiB. (128^3 grid with 27 points: 19.8 ms, 19.1 to
-// 24.1 with four times as many and more, 24.7 all of them first; the copy alone 15.)
+// Values that are copied and looked at together, so that they are still in a cache: 128 KiB. (128^3 grid with 27 points: 20.7 ms, 22 with
+// half as many, 25 with twice as many; the copy alone 17.)
 const PIECE = 16384;
 
 /** The values of lines that are kept as they are stored. Throws a SingularError for the first zero on the diagonal. */
-export function takeValues({ A, n }: Stored, { values, diagonal, inLine }: Pick<SparseTriangle, "values" | "diagonal" | "inLine">): void {
-  const { pointers, values: from } = A;
+export function takeValues(
+  kernels: Pick<SystemKernels, "firstZero">,
+  { A, n }: Stored,
+  { begins: pointers, values, diagonal, inLine }: Pick<SparseTriangle, "begins" | "values" | "diagonal" | "inLine">,
+): void {
+  const from = A.values;
   const size = Math.ceil(PIECE / Math.max(1, from.length / n));
   for (let l = 0; l < n; l += size) {
     const end = Math.min(l + size, n);
     const start = pointers[l] as number;
     if (values !== from) values.set(part(from, start, (pointers[end] as number) - start), start);
-    const zero = diagonal && inLine ? firstZero(pointers, values, inLine, l, end) : end;
+    const zero = diagonal && inLine ? kernels.firstZero({ pointers, values, inLine }, l, end) : end;
     if (zero < end) throw zeroOnDiagonal("sptrsv", "A", zero);
   }
-}
-
-function firstZero(pointers: Int32Array, values: Real, inLine: InLine, from: number, to: number): number {
-  const [shift, back] = inLine === "last" ? [1, 1] : [0, 0];
-  for (let l = from; l < to; l++) if (values[(pointers[l + shift] as number) - back] === 0) return l;
-  return to;
 }
 
 // Lines of A without its other triangle: nothing is counted beforehand and there is room for all of A. What is never touched takes

@@ -111,7 +111,9 @@ export function equalRuns(n: number, size: number): Runs {
 }
 
 function runsAt(begins: readonly number[], n: number): Runs {
-  const starts = Int32Array.from([...begins, n]);
+  const starts = newIntegers("sptrsv", begins.length + 1);
+  starts.set(begins);
+  starts[begins.length] = n;
   const lookup = newIntegers("sptrsv", Math.ceil(n / LEAST_RUN));
   for (let block = 0, run = 0; block < lookup.length; block++) {
     while ((starts[run + 1] as number) <= block << LOOKUP) run++;

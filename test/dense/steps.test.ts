@@ -28,6 +28,7 @@ function delayed(): AsyncKernels {
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
     workers: 0,
     reserve: (...args) => reference.reserve(...args),
+    firstZero: (...args) => reference.firstZero(...args),
     plain: reference.plain,
   };
 }
@@ -103,6 +104,7 @@ describe("an asynchronous call", () => {
       sptrsv: fails,
       workers: 0,
       reserve: reference.reserve,
+      firstZero: reference.firstZero,
       plain: reference.plain,
     }));
     const y = Float64Array.of(1, 2);

@@ -2,7 +2,7 @@ import { EngineError } from "../../errors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../types.ts";
 import type { Backend } from "../engine.ts";
-import type { Entries, Reserved, RunLines, Shared, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Entries, Reserved, RunLines, Shared, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { storeIn } from "../residents.ts";
 import * as jobs from "../wasm/jobs.ts";
 import { ThreadPlain } from "./plain.ts";
@@ -91,6 +91,10 @@ export class ThreadKernels implements Backend {
     if (count > 0) return;
     this.held.delete(array);
     this.pool.arena.release(array.byteOffset);
+  }
+
+  firstZero(lines: StoredLines, from: number, to: number): number {
+    return jobs.firstZero(this.pool.arena, lines, from, to);
   }
 
   neighbours(runs: RunLines, from: number): number {

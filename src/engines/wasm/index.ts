@@ -3,7 +3,7 @@ import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../../types.ts";
-import type { Elementwise, Entries, ExactStage, Kernels, Reserved, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Elementwise, Entries, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { formatOf, mapOne, reference } from "../reference.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
@@ -185,6 +185,10 @@ export class WasmKernels implements Kernels {
     const length = Math.ceil(bytes / 8);
     const array = this.allocateFor(routine, length, Float64Array);
     return { buffer: array.buffer, offset: array.byteOffset, free: () => void this.free(array) };
+  }
+
+  firstZero(lines: StoredLines, from: number, to: number): number {
+    return jobs.firstZero(this.arenas.get(lines.values.buffer) as VectorArena, lines, from, to);
   }
 
   /** One worker has no neighbours: nothing on this thread asks for them. */

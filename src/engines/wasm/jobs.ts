@@ -3,7 +3,7 @@ import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { correct } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Format, Real, Reduction, Rounding } from "../../types.ts";
-import type { Entries, RunLines, Schedule, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Entries, RunLines, Schedule, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import { aligned, bytesFor, linesOf, type Operand, operandOf, type Space } from "./space.ts";
@@ -371,6 +371,12 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_LOOKUP, address(tasks.lookup));
   yield;
   x.set(arena.heap(b).subarray(index, index + x.length));
+}
+
+/** See Kernels: on the calling thread. */
+export function firstZero(arena: Arena, { pointers, values, inLine }: StoredLines, from: number, to: number): number {
+  const single = values.BYTES_PER_ELEMENT === 4 ? 1 : 0;
+  return arena.call("firstZero", single, inLine === "last" ? 1 : 0, pointers.byteOffset, values.byteOffset, from, to);
 }
 
 /** See Kernels: on the calling thread. */

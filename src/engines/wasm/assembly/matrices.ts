@@ -15,7 +15,7 @@ export { setFrame } from "./frame";
 export { luWork } from "./lu";
 export { plainVector, plainWork } from "./plain";
 export { setSpins } from "./team";
-export { neighbours } from "./sparse";
+export { firstZero, neighbours } from "./sparse";
 
 // A job, by its kind. The digits of the frame are zeros before and after: the kernels for vectors, which have globals of their own, and
 // these may share a frame.

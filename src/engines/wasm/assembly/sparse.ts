@@ -182,6 +182,15 @@ export function kahn(job: usize, worker: i32): void {
   }
 }
 
+// The twin of firstZero() in exact/sparse.ts.
+export function firstZero(single: bool, last: bool, pointers: usize, values: usize, from: i32, to: i32): i32 {
+  return single ? firstZeroOf<f32>(last, pointers, values, from, to) : firstZeroOf<f64>(last, pointers, values, from, to);
+}
+function firstZeroOf<T>(last: bool, pointers: usize, values: usize, from: i32, to: i32): i32 {
+  for (let l = from, shift = <i32>last; l < to; ++l) if (load<T>(values + <usize>(integer(pointers, l + shift) - shift) * sizeof<T>()) == 0) return l;
+  return to;
+}
+
 // The twin of neighbours() in exact/sparse.ts. Four entries at a time where all of them lead to the run itself or to the one
 // seen last, as nearly all do. Indices are compared where they are: of an order that is reversed the bounds of the runs are.
 export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
