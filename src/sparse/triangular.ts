@@ -48,18 +48,20 @@ export class TriangleFinder {
     let { before, after, all, none } = this;
     for (let l = from, p = pointers[from] as number; l < to; l++) {
       const end = pointers[l + 1] as number;
-      const isEmpty = p === end;
-      const first = isEmpty ? l : (indices[p] as number);
-      const last = isEmpty ? l : (indices[end - 1] as number);
-      const has = !isEmpty && (first === l || last === l);
-      before &&= last <= l;
-      after &&= first >= l;
-      all &&= has;
-      none &&= !has;
-      // While both are open lines have nothing but their diagonal.
-      const next = before ? end - (has ? 2 : 1) : p + (has ? 1 : 0);
-      const isThere = next >= p && next < end && indices[next] === (before ? l - 1 : l + 1);
-      if (!isThere) gaps[l >> 5] = (gaps[l >> 5] as number) | (1 << (l & 31));
+      let gap = 1;
+      if (p < end) {
+        const first = indices[p] as number;
+        const last = indices[end - 1] as number;
+        const has = first === l || last === l;
+        if (last > l) before = false;
+        if (first < l) after = false;
+        if (has) none = false;
+        else all = false;
+        // While both are open lines have nothing but their diagonal.
+        const next = before ? end - (has ? 2 : 1) : p + (has ? 1 : 0);
+        if (next >= p && next < end && indices[next] === (before ? l - 1 : l + 1)) gap = 0;
+      } else all = false;
+      gaps[l >> 5] = (gaps[l >> 5] as number) | (gap << (l & 31));
       p = end;
     }
     this.before = before;
