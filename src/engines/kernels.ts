@@ -55,7 +55,7 @@ export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as co
 export type Schedule = (typeof SCHEDULES)[number];
 
 /**
- * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to ends[l] - 1, and `inLine` says whether
+ * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to begins[l + 1] - 1, and `inLine` says whether
  * one of them is its diagonal, which is no part of the line otherwise. Lines are rows. Without `order`, line l is that of unknown l,
  * indices are unknowns, and the order of substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the
  * unknown solved k-th, line k is its own, and indices are places in that order. For the plain column-wise schedules lines are columns.
@@ -67,7 +67,6 @@ export interface SparseTriangle {
   readonly exact: boolean;
   readonly schedule: Schedule;
   readonly begins: Int32Array;
-  readonly ends: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined; // undefined: ones; `values` if it is in line
@@ -93,9 +92,8 @@ export type InLine = "first" | "last";
 export interface RunLines {
   readonly n: number;
   readonly reversed: boolean; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
-  /** Lines next to each other in memory, with nothing between them but their diagonal. */
+  /** Where lines begin, and the end. Their diagonal may be one of the entries: it leads to its own run. */
   readonly begins: Int32Array;
-  readonly ends: Int32Array;
   readonly indices: Int32Array;
   /** Where runs begin, and the end; the run of every 32nd line. */
   readonly starts: Int32Array;

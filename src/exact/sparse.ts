@@ -43,12 +43,9 @@ function solvePlainly(system: SparseTriangle, i: number, b: Real, x: Real, forma
 }
 
 // The entries of a line without the diagonal, and that; undefined: one.
-function lineOf(
-  { begins, ends, diagonal, inLine }: SparseTriangle,
-  i: number,
-): { offset: number; length: number; divisor?: number | undefined } {
+function lineOf({ begins, diagonal, inLine }: SparseTriangle, i: number): { offset: number; length: number; divisor?: number | undefined } {
   const offset = (begins[i] as number) + (inLine === "first" ? 1 : 0);
-  const end = (ends[i] as number) - (inLine === "last" ? 1 : 0);
+  const end = (begins[i + 1] as number) - (inLine === "last" ? 1 : 0);
   const own = inLine === undefined ? i : inLine === "last" ? end : offset - 1;
   return { offset, length: end - offset, divisor: diagonal?.[own] };
 }
@@ -62,7 +59,7 @@ export function firstZero({ pointers, values, inLine }: StoredLines, from: numbe
 
 /** The other runs that the entries of each run lead to: see SystemKernels. */
 export function neighbours(runs: RunLines, from: number): number {
-  const { n, reversed, begins, ends, indices, starts, lookup, seen, pointers, near } = runs;
+  const { n, reversed, begins, indices, starts, lookup, seen, pointers, near } = runs;
   const count = starts.length - 1;
   const before = pointers[from] as number;
   let found = before;
@@ -72,8 +69,9 @@ export function neighbours(runs: RunLines, from: number): number {
     const last = starts[run + 1] as number;
     let low = 0; // the run that was seen last
     let high = 0;
-    let p = begins[reversed ? n - last : first] as number;
-    const end = first < last ? (ends[reversed ? n - 1 - first : last - 1] as number) : p;
+    const own = reversed ? n - last : first;
+    let p = begins[own] as number;
+    const end = begins[own + last - first] as number;
     for (; p < end; p++) {
       const place = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
       if ((place >= first && place < last) || (place >= low && place < high)) continue;

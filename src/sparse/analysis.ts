@@ -68,7 +68,7 @@ export function checkDiagonal(routine: string, { A, n, facts }: Stored): void {
     const [first, end] = [pointers[l] as number, pointers[l + 1] as number];
     let found = inLine === undefined ? -1 : inLine === "last" ? end - 1 : first;
     for (let p = first; !inLine && p < end; p++) if (indices[p] === l) found = p;
-    if (found < 0) throw missingOnDiagonal(routine, l);
+    if (!(found >= 0)) throw missingOnDiagonal(routine, l);
     if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
   }
 }
@@ -137,7 +137,7 @@ export function placesOf(lev: Int32Array, count: number): Int32Array {
 }
 
 /** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
-export type Entries = Pick<SparseTriangle, "begins" | "ends" | "indices" | "values" | "diagonal">;
+export type Entries = Pick<SparseTriangle, "begins" | "indices" | "values" | "diagonal">;
 
 /**
  * Lines of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where

@@ -60,7 +60,8 @@ export function factsOf(A: Sparse<Real>): Facts {
 
 /** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
 export function checkSparse(routine: string, name: string, A: Sparse<Real>): Format {
-  if (!checked.has(A) || isShort(A)) {
+  if (checked.has(A) && A.values.length === A.indices.length) checkThere(routine, name, A);
+  else {
     if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
       throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a sparse matrix (see csr() and csc())`);
     checkPattern(routine, `${name}.`, A);
@@ -68,9 +69,12 @@ export function checkSparse(routine: string, name: string, A: Sparse<Real>): For
   return formatOf(A.values);
 }
 
-// Arrays whose memory was handed to another thread have no elements any more.
-function isShort({ format, rows, cols, pointers, indices, values }: Sparse<Real>): boolean {
-  return pointers.length !== (format === "csr" ? rows : cols) + 1 || indices.length !== values.length;
+/** Throws if arrays of a pattern that was checked are gone: handed to another thread, say. */
+export function checkThere(routine: string, name: string, A: Sparse<Real>): void {
+  const { format, rows, cols, pointers, indices } = A;
+  const lines = format === "csr" ? rows : cols;
+  const entries = pointers[lines] ?? indices.length; // of an array on a device no element is here
+  if (pointers.length !== lines + 1 || indices.length !== entries) checkPattern(routine, `${name}.`, A);
 }
 
 function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): Facts {
@@ -119,23 +123,24 @@ function checkIndices(
   line: string,
 ): Facts {
   let seen: Int32Array | undefined;
-  const finder = new TriangleFinder(routine, { pointers, indices });
+  let finder: TriangleFinder | undefined = new TriangleFinder(routine, { pointers, indices });
   const repeats = new Repeats({ pointers, indices });
   for (let i = 0; i < lines; ) {
-    const to = finder.isRegular() ? i + 1 : Math.min(i + LINES, lines);
+    const to = finder?.isRegular() ? i + 1 : Math.min(i + LINES, lines);
     const end = ascendsUntil(pointers, indices, i, to, length);
-    finder.add(i, end); // for nothing, if there is a line that does not ascend
+    finder?.add(i, end);
     i = end;
     if (i < to) {
+      finder = undefined;
       seen ??= newIntegers(routine, length);
       checkLine(i++, seen);
-    } else if (finder.isRegular()) {
-      // The last of these is in range, and then all are.
+    } else if (finder?.isRegular()) {
+      // The last of these is in range, and then all are, for they ascend: what is beyond it was not looked at.
       const last = pointers[i] === pointers[i - 1] ? -1 : (indices[(pointers[i] as number) - 1] as number);
       i += Math.min(repeats.after(i - 1), length - 1 - last);
     }
   }
-  return seen ? NOTHING : { ascends: true, triangular: finder.found() };
+  return seen ? NOTHING : { ascends: true, triangular: finder?.found() };
 
   function checkLine(i: number, seen: Int32Array): void {
     const from = pointers[i] as number;

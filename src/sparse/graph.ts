@@ -51,7 +51,7 @@ const NEAR = 8;
 
 // The other runs that the entries of each run lead to, each once.
 function neighbours({ reserve, giveBack, neighbours: find }: Finder, lines: Lines, runs: Runs): Pattern {
-  const { n, upper, order, begins, ends, indices } = lines;
+  const { n, upper, order, begins, indices } = lines;
   const count = runs.starts.length - 1;
   const lengths = [count + 1, runs.lookup.length, count, count + 1, NEAR * count];
   const block = new Block(
@@ -63,7 +63,7 @@ function neighbours({ reserve, giveBack, neighbours: find }: Finder, lines: Line
   lookup.set(runs.lookup);
   seen.fill(-1);
   pointers[0] = 0;
-  const graph = { n, reversed: upper && !order, begins, ends, indices, starts, lookup, seen, pointers, near };
+  const graph = { n, reversed: upper && !order, begins, indices, starts, lookup, seen, pointers, near };
   const found: Int32Array[] = [];
   for (let run = 0, first = 0; run < count; first = run) {
     run = find(graph, first);

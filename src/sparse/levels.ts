@@ -40,7 +40,7 @@ export async function kahn(engine: Pick<ThreadKernels, "kahn">, A: Sparse<Real>,
   addUp(begins);
   const indices = newIntegers("kahn", entries);
   const values = newVector("kahn", A.values, entries);
-  fill(triangle, byRows, undefined, { begins, ends: begins.subarray(1), indices, values, diagonal: undefined });
+  fill(triangle, byRows, undefined, { begins, indices, values, diagonal: undefined });
   const { ilev, jlev } = await engine.kahn(begins, indices, dependencyCounts(A, uplo));
   for (let m = 0; m + 1 < ilev.length; m++) jlev.subarray(ilev[m], ilev[m + 1]).sort();
   return { ilev, jlev };

@@ -5,6 +5,7 @@ import { ShapeError } from "../errors.ts";
 import type { Real } from "../types.ts";
 import { checkDiagonal, levelsOf, placesOf, type Stored } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
+import { checkThere } from "./formats.ts";
 import { type Finder, graphOf } from "./graph.ts";
 import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural, takeValues } from "./storage.ts";
 import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
@@ -26,6 +27,8 @@ interface Plan {
    */
   readonly memory: { readonly entries: Reserved; readonly tasks: Reserved; readonly values?: Reserved; readonly held?: Shared };
   readonly reserve: (bytes: number) => Reserved;
+  /** Solves are on the calling thread, and through when their call returns: values are never in use. */
+  readonly isAlone: boolean;
 }
 
 // Rows in a run: in gsf as many as follow each other, else few enough that long chains still make many runs.
@@ -169,7 +172,7 @@ function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
 const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
 const countLevels = (triangle: Stored): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
 
-function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
+function made({ triangle, exact, reserve, workers }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
   const { n, upper } = triangle;
   const { block, form, ...entries } = storage;
   const { tasks, block: more } = placed(reserve, found);
@@ -178,7 +181,10 @@ function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule,
     system: { ...entries, n, upper, exact, schedule, tasks },
     reason,
     levels() {
-      levels ??= countLevels(triangle);
+      if (levels === undefined) {
+        checkThere("TriangularPlan.levels", "A", triangle.A);
+        levels = countLevels(triangle);
+      }
       return levels;
     },
     knowsLevels: () => levels !== undefined,
@@ -187,6 +193,7 @@ function made({ triangle, exact, reserve }: Setup, storage: Storage, { schedule,
     form,
     memory: { entries: block.reserved, tasks: more.reserved },
     reserve,
+    isAlone: workers === 0,
   };
 }
 
@@ -208,9 +215,10 @@ function placed(reserve: (bytes: number) => Reserved, { count, together, ...arra
 function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
+  checkThere("TriangularPlan.update", "A", triangle.A);
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
   const isOwn = system.values !== plan.triangle.A.values; // not a resident's
-  if (!inUse && isOwn) {
+  if (isOwn && (plan.isAlone || !inUse)) {
     refill(triangle, form, system);
     return { plan };
   }

@@ -10,11 +10,11 @@ export interface Shapes {
   readonly offsets: Int32Array;
 }
 
-// The most shapes, and their offsets; and the most comparisons with a known shape, beside one for each line so far: what is not a grid
-// is given up soon.
-const MOST = 256;
+// The most shapes, and their offsets; and the most entries that are compared with those of a known shape, beside as many as there were
+// so far: what is not a grid is given up soon.
+const MOST_SHAPES = 256;
 const MOST_OFFSETS = 65536;
-const COMPARISONS = 1024;
+const COMPARISONS = 4096;
 
 /** Finds the shapes of lines: see TriangleFinder. */
 export class ShapeFinder {
@@ -53,23 +53,25 @@ export class ShapeFinder {
     if (shape >= count || !this.is(shape, l, indices, from, end))
       for (shape = 0; shape < count && !this.is(shape, l, indices, from, end); ) shape++;
     if (shape === count) this.insert(l, indices, from, end);
-    if (this.comparisons > COMPARISONS + l) this.isGivenUp = true;
+    if (this.comparisons > COMPARISONS + from) this.isGivenUp = true;
     this.next[before] = shape;
     return shape;
   }
 
   private insert(l: number, indices: Int32Array, from: number, end: number): void {
-    if (this.starts.length > MOST || this.offsets.length + end - from > MOST_OFFSETS) this.isGivenUp = true;
+    if (this.starts.length > MOST_SHAPES || this.offsets.length + end - from > MOST_OFFSETS) this.isGivenUp = true;
     if (this.isGivenUp) return;
     for (let p = from; p < end; p++) this.offsets.push((indices[p] as number) - l);
     this.starts.push(this.offsets.length);
   }
 
   private is(shape: number, l: number, indices: Int32Array, from: number, end: number): boolean {
-    this.comparisons++;
     const start = this.starts[shape] as number;
-    if ((this.starts[shape + 1] as number) - start !== end - from) return false;
-    for (let p = from; p < end; p++) if ((indices[p] as number) - l !== this.offsets[start + p - from]) return false;
-    return true;
+    let p = from;
+    if ((this.starts[shape + 1] as number) - start === end - from)
+      while (p < end && (indices[p] as number) - l === this.offsets[start + p - from]) p++;
+    else p = -1;
+    this.comparisons += Math.max(1, p - from);
+    return p === end;
   }
 }

@@ -61,7 +61,7 @@ function storeAsStored({ reserve, isThere }: Keeper, { A, unit, facts }: Stored,
   const { block, pointers, indices, values, ...more } = isThere
     ? { ...A, block: new Block(reserve, [bytes]), shapes: undefined }
     : copyOfPattern(reserve, A, bytes, shapes);
-  const lines = { begins: pointers, ends: pointers.subarray(1), indices, values, diagonal: unit ? undefined : values };
+  const lines = { begins: pointers, indices, values, diagonal: unit ? undefined : values };
   const numbers = block.reals(A.values, work);
   return { ...lines, block, form: "as stored", inLine: inLineOf(facts), shapes: more.shapes, order: undefined, work: numbers };
 }
@@ -114,7 +114,6 @@ function storeLines(reserve: Reserve, triangle: Stored, work: number): Storage {
   const shared = {
     block,
     begins,
-    ends: begins.subarray(1),
     diagonal,
     inLine: undefined,
     order: undefined,
@@ -142,7 +141,7 @@ function storeCounted(reserve: Reserve, triangle: Stored, across: boolean, place
   const diagonal = unit ? undefined : block.reals(A.values, n);
   const order = place && block.integers(n);
   if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
-  const shared = { block, begins, ends: begins.subarray(1), diagonal, inLine: undefined, order, work: block.reals(A.values, work) };
+  const shared = { block, begins, diagonal, inLine: undefined, order, work: block.reals(A.values, work) };
   const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
   return complete(triangle, { ...storage, form: across ? "across" : "along" }, fill(triangle, across, place, storage));
 }
@@ -153,7 +152,7 @@ function complete(triangle: Stored, storage: Storage, found: number): Storage {
   return storage;
 }
 
-/** New values of the same pattern; indices are written once more as they are. */
+/** New values of the same pattern; indices that are not those of A are written once more as they are. */
 export function refill(triangle: Stored, form: Storage["form"], to: Entries & Pick<Storage, "order">): void {
   const { values, order } = to;
   const { A, n } = triangle;

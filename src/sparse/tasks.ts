@@ -26,7 +26,7 @@ export function phasesOf(ilev: Int32Array, least: number): Int32Array {
 }
 
 /** The lines of a system, without what depends on its schedule. */
-export type Lines = Pick<SparseTriangle, "n" | "upper" | "begins" | "ends" | "indices" | "order">;
+export type Lines = Pick<SparseTriangle, "n" | "upper" | "begins" | "indices" | "order">;
 
 /** Runs of lines: where each begins, and the end; and the run of every 32nd line. */
 export interface Runs {
@@ -82,13 +82,13 @@ export function runsBetween(gaps: Int32Array, n: number, upper: boolean, columns
 }
 
 /** The same of lines that are there already. Of each only the first and the last entry is looked at: there a sorted one has its neighbour. */
-export function findRuns({ n, upper, begins, ends, indices }: Lines, columns: boolean, most: number): Runs {
+export function findRuns({ n, upper, begins, indices }: Lines, columns: boolean, most: number): Runs {
   const finder = new RunFinder(n, most);
   for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
     const neighbour = upper === columns ? line - 1 : line + 1;
     const first = begins[line] as number;
-    const end = ends[line] as number;
+    const end = begins[line + 1] as number;
     if (first === end || (indices[end - 1] !== neighbour && indices[first] !== neighbour)) finder.breakAt(columns ? k + 1 : k);
   }
   return finder.runs();

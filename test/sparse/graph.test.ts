@@ -16,7 +16,7 @@ afterAll(() => threads.close());
 
 interface Problem {
   readonly reversed: boolean;
-  readonly diagonal: boolean; // stored at the end of each line, and no part of it
+  readonly diagonal: boolean; // stored at the end of each line
   readonly lines: readonly (readonly number[])[];
   readonly starts: readonly number[];
 }
@@ -46,21 +46,21 @@ function byKernels(kernels: Pick<SystemKernels, "reserve" | "neighbours">, { rev
   const count = starts.length - 1;
   const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
   const blocks = Math.ceil(n / 2 ** LOOKUP);
-  const lengths = [16, n, n, stored.flat().length, count + 1, blocks, count, count + 1, room];
+  const lengths = [16, n + 1, stored.flat().length, count + 1, blocks, count, count + 1, room];
   const block = new Block(
     (bytes) => kernels.reserve("test", bytes),
     lengths.map((length) => 4 * length),
   );
-  const [front, begins, ends, indices, ...rest] = lengths.map((length) => block.integers(length)) as Int32Array[];
+  const [front, begins, indices, ...rest] = lengths.map((length) => block.integers(length)) as Int32Array[];
   const [start, lookup, seen, pointers, near] = rest;
-  const runs = { n, reversed, begins, ends, indices, starts: start, lookup, seen, pointers, near } as RunLines;
+  const runs = { n, reversed, begins, indices, starts: start, lookup, seen, pointers, near } as RunLines;
   front?.fill(2 ** 20); // nobody looks there
+  runs.begins[0] = 0;
   let at = 0;
   for (const [l, line] of stored.entries()) {
     runs.indices.set(line, at);
-    runs.begins[l] = at;
     at += line.length;
-    runs.ends[l] = diagonal ? at - 1 : at;
+    runs.begins[l + 1] = at;
   }
   runs.starts.set(starts);
   for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP).length - 1;

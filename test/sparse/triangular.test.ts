@@ -77,17 +77,18 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
   test("their runs are those of the lines themselves", () => {
     const random = new Random(SEED + n);
     for (const _ of range(20)) {
-      const A = matrix(someLines(random, n, n), n);
-      const { triangular } = factsOf(A);
+      const lines = someLines(random, n, n);
+      const { triangular } = factsOf(matrix(lines, n));
       if (!triangular) continue;
-      const skip = triangular.diagonal ? 1 : 0;
-      const begins = A.pointers.slice(0, n).map((p) => p + (triangular.before ? 0 : skip));
-      const ends = A.pointers.slice(1).map((p) => p - (triangular.before ? skip : 0));
+      const strict = matrix(
+        lines.map((line, l) => line.filter((m) => m !== l)),
+        n,
+      );
       for (const columns of [false, true])
         for (const most of [32, 100, 1024]) {
           const upper = columns === triangular.before;
-          const lines = { n, upper, begins, ends, indices: A.indices, order: undefined };
-          expect(runsBetween(triangular.gaps, n, upper, columns, most)).toEqual(findRuns(lines, columns, most));
+          const without = { n, upper, begins: strict.pointers, indices: strict.indices, order: undefined };
+          expect(runsBetween(triangular.gaps, n, upper, columns, most)).toEqual(findRuns(without, columns, most));
         }
     }
   });
@@ -103,13 +104,10 @@ describe("shapes", () => {
 
   test("are given up where there are too many, too long ones, or too much to compare", () => {
     const shapesOf = (lines: Lines): Shapes | undefined => factsOf(matrix(lines, lines.length)).triangular?.shapes;
-    const n = 600;
-    const distinct = (count: number): Lines => range(n).map((l) => (l > 0 && l < count ? [l - 1 - (l >> 1), l].slice(0, 2) : [l]));
-    // Shapes of 1, 2, ... entries, one after another: the k-th is compared with k others.
-    const triangle = (count: number): Lines => range(count).map((l) => range(l + 1));
-    expect(shapesOf(distinct(20))).toBeDefined();
-    expect(shapesOf(triangle(45))).toBeDefined();
-    expect(shapesOf(triangle(60))).toBeUndefined(); // 60 * 59 / 2 > 1024 + 59
+    // Nearly every line is a shape of its own, and is compared with all before it.
+    const halves = (count: number): Lines => range(count).map((l) => (l < 2 ? [l] : [l >> 1, l]));
+    expect(shapesOf(halves(100))).toBeDefined();
+    expect(shapesOf(halves(200))).toBeUndefined();
     // So many shapes and one, behind so many lines that they may all be compared.
     const many = (count: number): Lines =>
       range(41_000).map((l) => (l >= 40_000 && l % 2 === 0 && (l - 40_000) / 2 < count ? [(l - 40_000) / 2, l] : [l]));
@@ -147,12 +145,44 @@ describe("patterns that are none", () => {
     expect(() => matrix([[0], [-(2 ** 31)]], 4)).toThrow("indices[1] is -2147483648");
   });
 
+  const handOver = (array: Int32Array | Float64Array): void => void structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
+
   test("arrays that were handed to another thread", () => {
     for (const name of ["pointers", "indices", "values"] as const) {
       const A = matrix([[0], [0, 1]], 2);
-      structuredClone(A[name], { transfer: [A[name].buffer as ArrayBuffer] });
+      handOver(A[name]);
       expect(() => sptrsv(A)).toThrow(name === "values" ? "the buffer of A.values is detached" : `sptrsv: A.${name} has length 0`);
     }
+    const A = matrix([[0], [0, 1]], 2);
+    handOver(A.indices);
+    handOver(A.values);
+    expect(() => sptrsv(A, { trans: true, unit: true })).toThrow("the buffer of A.values is detached");
+    expect(() => toCsc(A)).toThrow("the buffer of A.values is detached");
+  });
+
+  test("a plan does not need the values of A, but for new ones its pattern", () => {
+    for (const name of ["values", "pointers", "indices"] as const) {
+      const A = matrix([[0], [0, 1]], 2);
+      const plan = sptrsv(A);
+      handOver(A[name]);
+      if (name === "values") plan.update(Float64Array.of(2, 2, 4));
+      else expect(() => plan.update(Float64Array.of(0, 2, 4))).toThrow(`TriangularPlan.update: A.${name} has length 0`);
+      expect([...plan.solve(Float64Array.of(2, 6))]).toEqual(name === "values" ? [1, 1] : [2, 4]);
+    }
+  });
+
+  test("nor can its levels be told without it", async () => {
+    const engine = await open("threads", { threads: 2 });
+    const A = matrix(
+      range(40).map((l) => (l < 2 ? [l] : [l - 2, l])),
+      40,
+    );
+    const [asked, never] = [await engine.sptrsv(A, { schedule: "levr" }), await engine.sptrsv(A, { schedule: "levr" })];
+    expect(asked.levels).toBe(20);
+    handOver(A.pointers);
+    expect(asked.levels).toBe(20);
+    expect(() => never.levels).toThrow("TriangularPlan.levels: A.pointers has length 0");
+    await engine.close();
   });
 });
 

@@ -331,7 +331,7 @@ export function sptrsvBytes(system: SparseTriangle): number {
 /** The system is in the arena; right-hand side and solution share a vector there. */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): Run {
   const { arena } = space;
-  const { begins, ends, indices, values, diagonal, inLine, shapes, order, tasks } = system;
+  const { begins, indices, values, diagonal, inLine, shapes, order, tasks } = system;
   const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = countersOf(system);
@@ -350,7 +350,6 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_Y, right);
   job
     .set(layout.JOB_BEGINS, address(begins))
-    .set(layout.JOB_ENDS, address(ends))
     .set(layout.JOB_INDICES, address(indices))
     .set(layout.JOB_VALUES, address(values))
     .set(layout.JOB_DIAGONAL, address(diagonal))
@@ -381,8 +380,8 @@ export function firstZero(arena: Arena, { pointers, values, inLine }: StoredLine
 
 /** See Kernels: on the calling thread. */
 export function neighbours(arena: Arena, runs: RunLines, from: number): number {
-  const { n, reversed, begins, ends, indices, starts, lookup, seen, pointers, near } = runs;
-  const places = [begins, ends, indices, starts, lookup, seen, pointers, near].map(({ byteOffset }) => byteOffset);
+  const { n, reversed, begins, indices, starts, lookup, seen, pointers, near } = runs;
+  const places = [begins, indices, starts, lookup, seen, pointers, near].map(({ byteOffset }) => byteOffset);
   return arena.call("neighbours", n, reversed ? 1 : 0, ...places, starts.length - 1, near.length, from);
 }
 

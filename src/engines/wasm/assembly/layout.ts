@@ -75,11 +75,11 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, o
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle: line l has the entries BEGINS[l] to ENDS[l] - 1, and IN_LINE says whether its diagonal is one of them.
+// A sparse triangle: line l has the entries BEGINS[l] to BEGINS[l + 1] - 1, and IN_LINE says whether its diagonal is one of them.
 // Lines are in the order of substitution where ORDER says which unknown is solved k-th; where ORDER is 0, line l is that of
 // unknown l, and UPPER says to start from the last.
 export const JOB_BEGINS = 0xa0;
-export const JOB_ENDS = 0xa4;
+export const JOB_IN_LINE = 0xa4;
 export const JOB_INDICES = 0xa8;
 export const JOB_VALUES = 0xac;
 export const JOB_DIAGONAL = 0xb0; // 0: ones; VALUES if it is in line
@@ -96,16 +96,16 @@ export const JOB_TARGETS = 0xd4;
 export const JOB_LIST = 0xd8;
 export const JOB_LOOKUP = 0xdc;
 export const JOB_SLEEPERS = 0xe0; // workers asleep
-export const JOB_IN_LINE = 0xf4;
-// The shape of each line, a byte, and where each shape begins among INDICES, which are then relative to the line; 0: none.
-export const JOB_SHAPES = 0xf8;
-export const JOB_SHAPE_STARTS = 0xfc;
 // Factors in ordinary arithmetic: whether the matrix they are made from is binary32, its scaling (0: as it is), and where the
 // factors go row by row without gaps (0: nowhere).
 export const JOB_FROM_SINGLE = 0xe4;
 export const JOB_ROW_SCALE = 0xe8;
 export const JOB_COL_SCALE = 0xec;
 export const JOB_COMPACT = 0xf0;
+// Of a sparse triangle the shape of each line, a byte, and where each shape begins among INDICES, which are then relative to the line;
+// 0: it has none.
+export const JOB_SHAPES = 0xf4;
+export const JOB_SHAPE_STARTS = 0xf8;
 export const JOB_SIZE = 0x100;
 
 // What a factorisation in ordinary arithmetic says of itself: the column of a bad pivot or -1, and of the pivots the least and

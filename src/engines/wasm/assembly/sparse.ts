@@ -193,7 +193,7 @@ function firstZeroOf<T>(last: bool, pointers: usize, values: usize, from: i32, t
 
 // The twin of neighbours() in exact/sparse.ts. Four entries at a time where all of them lead to the run itself or to the one
 // seen last, as nearly all do. Indices are compared where they are: of an order that is reversed the bounds of the runs are.
-export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
+export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
   const before = integer(pointers, from);
   let found = before;
   for (let run = from; run < count; ++run) {
@@ -202,7 +202,7 @@ export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, in
     const own = reversed ? n - last : first, size = last - first, OWN = i32x4.splat(own), SIZE = i32x4.splat(size);
     let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the run that was seen last
     let p = integer(begins, own);
-    const end = first < last ? integer(ends, reversed ? n - 1 - first : last - 1) : p;
+    const end = integer(begins, own + size);
     while (p < end) {
       if (p + 4 <= end) {
         const four = v128.load(indices + (<usize>p << 2));

@@ -1,7 +1,7 @@
 // Rows of a sparse triangular system, in plain and in exact arithmetic: x_k from b_k, the entries of its row and the
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
 import { LITTLE_MORE, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "./certificate";
-import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_ENDS, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "./layout";
+import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "./layout";
 import { LEAST } from "./ladder";
 import { sameBinade } from "./filter";
 import { binade, powerOfTwo } from "./range";
@@ -42,7 +42,7 @@ function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
 
 // Its entries, without the diagonal.
 @inline export function firstOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line) + <i32>(i32At(job, JOB_IN_LINE) == FIRST); }
-@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_ENDS), line) - <i32>(i32At(job, JOB_IN_LINE) == LAST); }
+@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line + 1) - <i32>(i32At(job, JOB_IN_LINE) == LAST); }
 // Where its first index is, and what indices are relative to: the unknown 0, or its own.
 @inline export function indexOf(job: usize, line: i32, first: i32): usize {
   const shapes = addressAt(job, JOB_SHAPES);
@@ -53,14 +53,14 @@ function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
 @inline export function ownOf(inLine: i32, line: i32, first: i32, end: i32): i32 { return inLine == APART ? line : inLine == LAST ? end : first - 1; }
 
 @inline function plainRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
+  const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
-  const inLine = i32At(job, JOB_IN_LINE), skipped = <i32>(inLine == FIRST), kept = <i32>(inLine == LAST);
+  const inLine = i32At(job, JOB_IN_LINE), front = <i32>(inLine == FIRST), back = <i32>(inLine == LAST);
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + skipped, end = integer(ends, line) - kept;
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
     const origin = shaped ? x + <usize>line * sizeof<T>() : x;
-    let s = load<T>(at), index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + skipped : first) << 2), value = values + <usize>first * sizeof<T>();
+    let s = load<T>(at), index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + front : first) << 2), value = values + <usize>first * sizeof<T>();
     for (const last = index + (<usize>(end - first) << 2); index != last; value += sizeof<T>(), index += 4)
       s = <T>(s - <T>(load<T>(value) * load<T>(origin + <usize>i32.load(index) * sizeof<T>())));
     if (diagonal != 0) s = <T>(s / load<T>(diagonal + <usize>ownOf(inLine, line, first, end) * sizeof<T>()));
@@ -91,18 +91,18 @@ let grid: f64 = 1.5;
 // additions err by less than u h (n^2 + 7 n + 6) <= u h (n + 5)^2, the two lanes joined included. An underflowing product
 // adds less than four of the least numbers. Four operations for two entries where TwoSum and TwoProd take nine.
 @inline function exactRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
-  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
+  const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
-  const inLine = i32At(job, JOB_IN_LINE), skipped = <i32>(inLine == FIRST), kept = <i32>(inLine == LAST);
+  const inLine = i32At(job, JOB_IN_LINE), front = <i32>(inLine == FIRST), back = <i32>(inLine == LAST);
   let g = grid;
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + skipped, end = integer(ends, line) - kept;
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
     let p = first;
     const start = g + b, size = <f64>(end - p) + 5, G = splat(g);
     let s = f64x2.replace_lane(G, 0, start), c = f64x2.replace_lane(splat(0), 0, b - (start - g)), or = v128.or(G, s), and = v128.and(G, s);
     const origin = shaped ? x + <usize>line * sizeof<T>() : x;
-    let index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + skipped : first) << 2), value = values + <usize>p * sizeof<T>();
+    let index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + front : first) << 2), value = values + <usize>p * sizeof<T>();
     for (; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
       const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(origin, index, alone), t = isFused() ? nmadd(a, z, s) : sub(s, mul(a, z));
       c = add(c, isFused() ? nmadd(a, z, sub(s, t)) : lost<T>(a, z, sub(s, t)));
