@@ -34,7 +34,7 @@ export async function raceThreads(system, pace) {
   const results = {};
   for (const mode of Object.keys(MODES)) {
     const solves = await solvesOf(system, mode, pool, pace);
-    const analyses = await analysesOf(system, mode, pool, { ...pace, rounds: Math.min(5, pace.rounds) });
+    const analyses = await analysesOf(system, mode, pool, { ...pace, rounds: Math.min(9, pace.rounds) });
     results[mode] = { solves, analyses };
     printMode(system.grid, mode, results[mode]);
   }
