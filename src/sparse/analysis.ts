@@ -1,6 +1,7 @@
 import { newIntegers } from "../dense/vectors.ts";
 import type { InLine, SparseTriangle } from "../engines/kernels.ts";
 import { SingularError } from "../errors.ts";
+import { firstZero } from "../exact/sparse.ts";
 import { zeroOnDiagonal } from "../matrix.ts";
 import type { Real, Sparse } from "../types.ts";
 import { type Facts, startOfLines } from "./formats.ts";
@@ -64,11 +65,16 @@ export function missingOnDiagonal(routine: string, l: number): SingularError {
 export function checkDiagonal(routine: string, { A, n, facts }: Stored): void {
   const { pointers, indices, values } = A;
   const inLine = inLineOf(facts);
-  for (let l = 0; l < n; l++) {
-    const [first, end] = [pointers[l] as number, pointers[l + 1] as number];
-    let found = inLine === undefined ? -1 : inLine === "last" ? end - 1 : first;
-    for (let p = first; !inLine && p < end; p++) if (indices[p] === l) found = p;
-    if (!(found >= 0)) throw missingOnDiagonal(routine, l);
+  if (inLine) {
+    const zero = firstZero({ pointers, values, inLine }, 0, n);
+    if (zero < n) throw zeroOnDiagonal(routine, "A", zero);
+    return;
+  }
+  for (let l = 0, p = 0; l < n; l++) {
+    const end = pointers[l + 1] as number;
+    let found = -1;
+    for (; p < end; p++) if (indices[p] === l) found = p;
+    if (found < 0) throw missingOnDiagonal(routine, l);
     if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
   }
 }

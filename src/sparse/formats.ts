@@ -54,6 +54,7 @@ export function ascending<V extends Real>(routine: string, A: Sparse<V>): Sparse
   return trusted(A, { ascends: true, triangular: triangularOf(routine, A) });
 }
 
+/** What is known of a matrix: nothing, unless it was made by csr() or csc(), or here. */
 export function factsOf(A: Sparse<Real>): Facts {
   return checked.get(A) ?? NOTHING;
 }

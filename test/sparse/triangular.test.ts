@@ -1,10 +1,12 @@
 // What csr() and csc() find of matrices that are triangles, against the definition; and that plans which rely on it see every zero.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reference } from "../../src/engines/reference.ts";
 import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
 import { factsOf } from "../../src/sparse/formats.ts";
 import type { Shapes } from "../../src/sparse/shapes.ts";
+import { Block } from "../../src/sparse/storage.ts";
 import { findRuns, runsBetween } from "../../src/sparse/tasks.ts";
-import { Random } from "../../src/study.ts";
+import { onThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
 import { SEED, same } from "./checks.ts";
@@ -239,6 +241,29 @@ describe("a zero on the diagonal", () => {
     const b = Float64Array.from({ length: n }, (_, i) => ((i * 37) % 101) - 50);
     same(await plan.solve(b), exactly(A, b, { uplo }, "binary64"), "as before");
     await plan.free();
+  });
+
+  test.each([Float64Array, Float32Array])("by the kernel and its twin, $name", async (type) => {
+    const threads = await onThreads(2);
+    const lengths = [1, 3, 2, 1, 4];
+    const n = lengths.length;
+    for (const kernels of [threads, reference]) {
+      const block = new Block((bytes) => kernels.reserve("test", bytes), [4 * (n + 1), 8 * 11]);
+      const pointers = block.integers(n + 1);
+      pointers[0] = 0;
+      for (const [l, length] of lengths.entries()) pointers[l + 1] = (pointers[l] as number) + length;
+      const values = block.reals(new type(), 11);
+      for (const inLine of ["first", "last"] as const)
+        for (const zero of range(n))
+          for (const from of range(n)) {
+            values.fill(Number.MIN_VALUE * 2 ** 925); // not 0 in either format
+            values[inLine === "first" ? (pointers[zero] as number) : (pointers[zero + 1] as number) - 1] = -0;
+            expect(kernels.firstZero({ pointers, values, inLine }, from, n)).toBe(zero < from ? n : zero);
+            expect(kernels.firstZero({ pointers, values, inLine }, 0, from)).toBe(Math.min(zero, from));
+          }
+      block.reserved.free();
+    }
+    await threads.close();
   });
 
   test("other zeros do not matter", async () => {
