@@ -28,6 +28,16 @@ export interface PlainFactors {
   free(): void;
 }
 
+/**
+ * Approximate inverses X of L and Y of U, stored like the factors: X is unit lower triangular, Y upper triangular. Every entry comes
+ * from substitution with the factor, in any order of summation, with or without fused multiply-adds:
+ * |L X - I| <= gamma_n |L| |X| and |U Y - I| <= gamma_n |U| |Y| hold entry by entry, up to underflow (solve/certificate.ts).
+ */
+export interface PlainInverses {
+  readonly n: number;
+  free(): void;
+}
+
 type Later<T> = T | Promise<T>;
 
 /**
@@ -60,6 +70,19 @@ export interface PlainKernels {
   residual?(routine: string, alpha: number, A: Entries, x: Float64Array, b: Float64Array, k: number, r: Float64Array): Later<void>;
   /** Row swaps, forward and backward substitution in the factors' format, for k right-hand sides as above. */
   substitute(routine: string, factors: PlainFactors, b: Float64Array, k: number, x: Float64Array): Later<void>;
+  /** The inverses of both factors, which are of binary64 and have no bad pivot. */
+  invert(routine: string, factors: PlainFactors): Later<PlainInverses>;
+  /**
+   * out := |T| v with T the lower (unit) or upper triangle of factors of binary64 or of their inverses, v >= 0, in binary64,
+   * roundings as they come: the relative error of an entry is below (n + 2) 2^-53 where nothing underflows.
+   */
+  weigh(routine: string, triangles: PlainFactors | PlainInverses, part: "lower" | "upper", v: Float64Array, out: Float64Array): Later<void>;
+  /**
+   * C := C - P Q modulo p, for a C that keep() returned, P of rows by depth and Q of depth by columns, row by row. All are whole
+   * numbers: those of C and the results at most p in magnitude, those of P and Q at most p / 2, and p < 2^23, depth <= 64. An engine
+   * may have none.
+   */
+  subtractModulo?(routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
   /** The same for one right-hand side, on an engine that can compute the next residual meanwhile. */
   refine?(routine: string, factors: PlainFactors, b: Float64Array, x: Float64Array, next: NextResidual): Later<void>;
 }
