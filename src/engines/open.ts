@@ -155,6 +155,9 @@ function lasting(plain: PlainKernels): PlainKernels {
     factorize: (...args) => plain.factorize(...args),
     ...(plain.residual && { residual: plain.residual.bind(plain) }),
     substitute: (...args) => plain.substitute(...args),
+    invert: (...args) => plain.invert(...args),
+    weigh: (...args) => plain.weigh(...args),
+    ...(plain.subtractModulo && { subtractModulo: plain.subtractModulo.bind(plain) }),
   };
 }
 

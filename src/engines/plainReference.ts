@@ -1,13 +1,17 @@
 import { copyOf, newVector } from "../dense/vectors.ts";
 import type { Format } from "../types.ts";
 import type { Entries } from "./kernels.ts";
-import type { PlainFactors, PlainKernels, Scaling } from "./plain.ts";
+import type { PlainFactors, PlainInverses, PlainKernels, Scaling } from "./plain.ts";
 
 // The kernels of solve() as they are in textbooks: unblocked, right-looking, one row after another.
 
 interface Factors extends PlainFactors {
   readonly lu: Float64Array; // row by row, unit L below the diagonal
   readonly pivots: Int32Array;
+}
+
+interface Inverses extends PlainInverses {
+  readonly lu: Float64Array;
 }
 
 type Round = (x: number) => number;
@@ -58,7 +62,39 @@ export const plainReference: PlainKernels = {
     }
     x.set(y);
   },
+
+  invert(_routine, factors) {
+    const { n, lu } = factors as Factors;
+    const inverse = new Float64Array(n * n);
+    for (let j = 0; j < n; j++) invertColumn(lu, n, j, inverse);
+    const inverses: Inverses = { n, lu: inverse, free() {} };
+    return inverses;
+  },
+
+  weigh(_routine, triangles, part, v, out) {
+    const { n, lu } = triangles as Factors | Inverses;
+    for (let i = 0; i < n; i++) {
+      let sum = part === "lower" ? (v[i] as number) : 0;
+      for (let j = part === "lower" ? 0 : i; j < (part === "lower" ? i : n); j++) sum += Math.abs(lu[i * n + j] as number) * (v[j] as number);
+      out[i] = sum;
+    }
+  },
 };
+
+// Column j of the inverses of both triangles: substitution with a column of the identity.
+function invertColumn(lu: Float64Array, n: number, j: number, inverse: Float64Array): void {
+  const entry = (i: number, k: number): number => (lu[i * n + k] as number) * (inverse[k * n + j] as number);
+  for (let i = j + 1; i < n; i++) {
+    let sum = -(lu[i * n + j] as number);
+    for (let k = j + 1; k < i; k++) sum -= entry(i, k);
+    inverse[i * n + j] = sum;
+  }
+  for (let i = j; i >= 0; i--) {
+    let sum = i === j ? 1 : 0;
+    for (let k = i + 1; k <= j; k++) sum -= entry(i, k);
+    inverse[i * n + j] = sum / (lu[i * n + i] as number);
+  }
+}
 
 function rowByRow(routine: string, A: Entries): Entries {
   const { rows, cols } = A;

@@ -1,8 +1,8 @@
 import { EngineError } from "../../errors.ts";
 import type { Format } from "../../types.ts";
 import type { Entries } from "../kernels.ts";
-import type { Kept, PlainFactors, PlainKernels, Scaling } from "../plain.ts";
-import { ArenaFactors, copyTo } from "../wasm/plain.ts";
+import type { Kept, PlainFactors, PlainInverses, PlainKernels, Scaling } from "../plain.ts";
+import { ArenaFactors, ArenaInverses, copyTo } from "../wasm/plain.ts";
 import * as jobs from "../wasm/plainJobs.ts";
 import type { Pool } from "./pool.ts";
 
@@ -53,6 +53,40 @@ export class ThreadPlain implements PlainKernels {
     const { arena, workers } = this.pool;
     return this.pool.run(jobs.residualBytes(arena, A, k, workers), (space, job) =>
       jobs.residual(space, job, alpha, A, x, b, k, r, workers),
+    );
+  }
+
+  async invert(routine: string, factors: PlainFactors): Promise<ArenaInverses> {
+    const { arena, workers } = this.pool;
+    const { shape, at } = factors as ArenaFactors;
+    const toShape = jobs.shapeOf(shape.rows, shape.cols, 0, "binary64");
+    const { at: to, free } = this.allocate(routine, toShape.bytes);
+    try {
+      await this.pool.run(jobs.invertBytes(arena, shape, workers), (space, job) =>
+        jobs.invert(space, job, shape, at, toShape, to, workers),
+      );
+      return new ArenaInverses(arena, to, toShape, free);
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  weigh(
+    _routine: string,
+    triangles: PlainFactors | PlainInverses,
+    part: "lower" | "upper",
+    v: Float64Array,
+    out: Float64Array,
+  ): Promise<void> {
+    const { shape, at } = triangles as ArenaFactors | ArenaInverses;
+    return this.pool.run(jobs.weighBytes(shape), (space, job) => jobs.weigh(space, job, shape, at, part === "upper", v, out));
+  }
+
+  subtractModulo(_routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): Promise<void> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(jobs.modularBytes(arena, C, depth, workers), (space, job) =>
+      jobs.subtractModulo(space, job, C, P, Q, depth, p, workers),
     );
   }
 

@@ -1,6 +1,7 @@
+import { EngineError } from "../../errors.ts";
 import type { Format, Real } from "../../types.ts";
 import type { Entries } from "../kernels.ts";
-import type { Kept, PlainFactors, PlainKernels, Scaling } from "../plain.ts";
+import type { Kept, PlainFactors, PlainInverses, PlainKernels, Scaling } from "../plain.ts";
 import type { Arena } from "./arena.ts";
 import type { Job } from "./jobs.ts";
 import * as jobs from "./plainJobs.ts";
@@ -51,6 +52,20 @@ export class ArenaFactors implements PlainFactors {
   free(): void {
     if (!this.freed) this.release();
     this.freed = true;
+  }
+}
+
+/** Their inverses, stored the same way. */
+export class ArenaInverses implements PlainInverses {
+  readonly n: number;
+
+  constructor(
+    readonly arena: Arena,
+    readonly at: number,
+    readonly shape: jobs.Shape,
+    readonly free: () => void,
+  ) {
+    this.n = shape.cols;
   }
 }
 
@@ -133,6 +148,53 @@ export class WasmPlain implements PlainKernels {
   residual(routine: string, alpha: number, A: Entries, x: Float64Array, b: Float64Array, k: number, r: Float64Array): void {
     const bytesIn = (arena: Arena): number => jobs.residualBytes(arena, A, k, 1);
     this.inSpace(routine, this.near(A), bytesIn, (space, job) => jobs.residual(space, job, alpha, A, x, b, k, r, 1));
+  }
+
+  invert(routine: string, factors: PlainFactors): ArenaInverses {
+    const { arena: own, shape, at } = factors as ArenaFactors;
+    const toShape = jobs.shapeOf(shape.rows, shape.cols, 0, "binary64");
+    // A kernel sees one memory: where there is no room beside the factors, they are copied to where there is.
+    const bytesIn = (arena: Arena): number[] => [
+      toShape.bytes + jobs.weighBytes(toShape),
+      jobs.invertBytes(arena, shape, 1),
+      ...(arena === own ? [] : [shape.bytes]),
+    ];
+    const { arena, places, ends } = this.allocate(routine, [own, this.shelf], bytesIn, 0);
+    const [to, work, copy = at] = places as [number, number, number?];
+    if (copy !== at || arena !== own) new Uint8Array(arena.buffer, copy, shape.bytes).set(new Uint8Array(own.buffer, at, shape.bytes));
+    let done = false;
+    try {
+      const run = (space: Space, job: Job) => jobs.invert(space, job, shape, copy, toShape, to, 1);
+      this.lender.run(arena, run, work, ends[1] as number);
+      done = true;
+    } finally {
+      this.release(arena, done ? places.slice(1) : places);
+    }
+    let held = true;
+    return new ArenaInverses(arena, to, toShape, () => {
+      if (held) this.release(arena, [to]);
+      held = false;
+    });
+  }
+
+  weigh(_routine: string, triangles: PlainFactors | PlainInverses, part: "lower" | "upper", v: Float64Array, out: Float64Array): void {
+    const { arena, shape, at } = triangles as ArenaFactors | ArenaInverses;
+    // The row swaps behind the triangles are not read: inverses have none, and what follows those of factors is their own.
+    const own = at + shape.bytes;
+    this.lender.run(arena, (space, job) => jobs.weigh(space, job, shape, at, part === "upper", v, out), own, own + jobs.weighBytes(shape));
+  }
+
+  subtractModulo(routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): void {
+    const arena = this.lender.find(C.data) as Arena;
+    const found = tryAllocate(arena, [jobs.modularBytes(arena, C, depth, 1)]);
+    if (!found) throw new EngineError(`${routine}: no memory for ${depth} rows and columns beside a matrix of order ${C.rows}`);
+    const { places, ends } = found;
+    try {
+      const run = (space: Space, job: Job) => jobs.subtractModulo(space, job, C, P, Q, depth, p, 1);
+      this.lender.run(arena, run, places[0] as number, ends[0] as number);
+    } finally {
+      this.release(arena, places);
+    }
   }
 
   /** See ThreadPlain.panel. */

@@ -209,3 +209,74 @@ export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape,
   pivots.set(arena.words.subarray((at + shape.pivots) / 4, (at + shape.pivots) / 4 + shape.cols));
   return -1;
 }
+
+// One call's address of what n by n factors or inverses keep at `at`, binary64.
+function startTriangle(job: Job, kind: number, shape: Shape, at: number): Job {
+  return job
+    .start(kind, shape.like)
+    .set(layout.JOB_C, at)
+    .set(layout.JOB_C_ROW, shape.line)
+    .set(layout.JOB_N, shape.cols);
+}
+
+const inverseWork = (arena: Arena, shape: Shape): number => aligned(arena.call("inverseWork", shape.cols) >>> 0);
+
+export function invertBytes(arena: Arena, shape: Shape, workers: number): number {
+  return workers * inverseWork(arena, shape);
+}
+
+/** See PlainKernels; the inverses go to the address `to`, in their own shape. */
+export function* invert(space: Space, job: Job, shape: Shape, at: number, toShape: Shape, to: number, workers: number): Run {
+  const each = inverseWork(space.arena, shape);
+  startTriangle(job, layout.PLAIN_INVERT, shape, at)
+    .set(layout.JOB_OUT, to)
+    .set(layout.JOB_B_ROW, toShape.line)
+    .set(layout.JOB_WORK, space.reserve(workers * each))
+    .set(layout.JOB_WORK_SIZE, each);
+  yield;
+}
+
+export const weighBytes = (shape: Shape): number => 2 * aligned(8 * shape.cols);
+
+export function* weigh(space: Space, job: Job, shape: Shape, at: number, upper: boolean, v: Float64Array, out: Float64Array): Run {
+  const sums = space.reserve(8 * shape.cols);
+  startTriangle(job, layout.WEIGH, shape, at)
+    .set(layout.JOB_X, space.copy(v))
+    .set(layout.JOB_OUT, sums)
+    .set(layout.JOB_UPPER, upper ? 1 : 0);
+  yield;
+  out.set(space.arena.binary64.subarray(sums / 8, sums / 8 + shape.cols));
+}
+
+const modularWork = (arena: Arena, { rows, cols }: Entries, depth: number, workers: number): number =>
+  aligned(arena.call("modularWork", rows, cols, depth, workers) >>> 0);
+
+export function modularBytes(arena: Arena, C: Entries, depth: number, workers: number): number {
+  return modularWork(arena, C, depth, workers) + aligned(8 * C.rows * depth) + aligned(8 * C.cols * depth);
+}
+
+/** See PlainKernels; C is in the arena. */
+export function* subtractModulo(
+  space: Space,
+  job: Job,
+  C: Entries,
+  P: Float64Array,
+  Q: Float64Array,
+  depth: number,
+  p: number,
+  workers: number,
+): Run {
+  const { address } = space.matrix(C);
+  job
+    .start(layout.SUBTRACT_MODULO, C.data)
+    .scalars(p, 0)
+    .set(layout.JOB_C, address)
+    .set(layout.JOB_C_ROW, 8 * C.rowStep)
+    .set(layout.JOB_M, C.rows)
+    .set(layout.JOB_N, C.cols)
+    .set(layout.JOB_K, depth)
+    .set(layout.JOB_A, space.copy(P))
+    .set(layout.JOB_B, space.copy(Q))
+    .set(layout.JOB_WORK, space.reserve(modularWork(space.arena, C, depth, workers)));
+  yield;
+}

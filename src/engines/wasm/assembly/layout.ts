@@ -129,6 +129,9 @@ export const PLAIN_LU = 11;
 export const PLAIN_SOLVE = 12;
 export const MAGNITUDES = 13;
 export const PLAIN_RESIDUAL = 14;
+export const PLAIN_INVERT = 15;
+export const WEIGH = 16;
+export const SUBTRACT_MODULO = 17;
 
 // Rows of a residual that a worker sums up where columns are contiguous: 4 KiB of each.
 export const LONG = 512;

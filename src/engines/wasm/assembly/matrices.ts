@@ -1,19 +1,23 @@
 // What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, PLAIN_LU, PLAIN_RESIDUAL, PLAIN_SOLVE, REDUCE, SPTRSV, TRSV_COLUMNS, TRSV_ROWS } from "./layout";
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, PLAIN_INVERT, PLAIN_LU, PLAIN_RESIDUAL, PLAIN_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./ladder";
 import { gemm } from "./gemm";
 import { gemvByColumns, gemvByRows } from "./gemv";
 import { i32At } from "./team";
 import { kahn, sptrsv } from "./sparse";
 import { lu, luBatch } from "./lu";
+import { invert, weigh } from "./plainInverse";
 import { magnitudes } from "./plainSource";
+import { subtractModulo } from "./modular";
 import { plainLu, plainSolve } from "./plain";
 import { reduce } from "./reduce";
 import { residual } from "./plainResidual";
 import { trsvByColumns, trsvByRows } from "./trsv";
 export { setFrame } from "./frame";
 export { luWork } from "./lu";
+export { modularWork } from "./modular";
 export { plainVector, plainWork } from "./plain";
+export { inverseWork } from "./plainInverse";
 export { setSpins } from "./team";
 export { firstZero, neighbours } from "./sparse";
 
@@ -36,6 +40,9 @@ export function work(job: usize, worker: i32): void {
     case PLAIN_SOLVE: if (single) plainSolve<f32>(job); else plainSolve<f64>(job); break;
     case PLAIN_RESIDUAL: if (i32At(job, JOB_FROM_SINGLE) != 0) residual<f32>(job, worker); else residual<f64>(job, worker); break;
     case MAGNITUDES: if (i32At(job, JOB_FROM_SINGLE) != 0) magnitudes<f32>(job); else magnitudes<f64>(job); break;
+    case PLAIN_INVERT: invert(job, worker); break;
+    case WEIGH: weigh(job); break;
+    case SUBTRACT_MODULO: subtractModulo(job, worker); break;
   }
   clear();
 }
