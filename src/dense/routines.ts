@@ -45,8 +45,8 @@ function matrices(run: (routine: Routine<unknown>) => unknown): {
     exlu: (A: Matrix<Real>) => run(withSolve(A)),
     exluBatch: (data: Real, n: number, count: number) => run(exluBatch(data, n, count)),
     sptrsv: (A: Sparse<Real>, options?: SparseOptions) => run(sptrsv(A, options, run)),
-    solve: (A: Matrix, b: Float64Array | Matrix, options?: SolveOptions) => run(solve(A, b, options)),
-    factor: (A: Matrix, options?: SolveOptions) => run(factor(A, options, run)),
+    solve: (A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions) => run(solve(A, b, options)),
+    factor: (A: Matrix | Sparse, options?: SolveOptions) => run(factor(A, options, run)),
   };
 
   function* withSolve(A: Matrix<Real>): Routine<unknown> {

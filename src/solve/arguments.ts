@@ -1,36 +1,88 @@
-import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord } from "../checks.ts";
+import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../checks.ts";
+import type { Routine } from "../dense/steps.ts";
+import { newVector } from "../dense/vectors.ts";
 import type { Entries } from "../engines/kernels.ts";
+import { remoteMemory } from "../engines/remote.ts";
 import { ShapeError, ValueError } from "../errors.ts";
 import { asRow, checkMatrix, entries } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
+import { checkSparse } from "../sparse/formats.ts";
+import type { Matrix, Real, Sparse } from "../types.ts";
 import { beside } from "./columns.ts";
 import { largest } from "./powers.ts";
-import { METHODS, type SolveMethod, type SolveOptions } from "./types.ts";
+import { METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
 
 /** The options of a call, all set. */
 export interface Settings {
   readonly method: "auto" | SolveMethod;
+  readonly rounding: SolveRounding;
   readonly fallback: boolean;
   readonly maxIterations: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: SolveOptions["onProgress"];
 }
 
-const DEFAULTS: Settings = { method: "auto", fallback: true, maxIterations: 30 };
+const DEFAULTS: Settings = {
+  method: "auto",
+  rounding: "correct",
+  fallback: true,
+  maxIterations: 30,
+  signal: undefined,
+  onProgress: undefined,
+};
+const NAMES = Object.keys(DEFAULTS);
 
-/** Options of a call over those that hold otherwise. */
+/** Options of a call, and for the rest the given ones. Throws the signal's reason if it is aborted. */
 export function settingsOf(routine: string, options: SolveOptions, otherwise: Settings = DEFAULTS): Settings {
-  checkOptions(routine, options, ["method", "rounding", "fallback", "maxIterations"]);
-  const { method = otherwise.method, fallback = otherwise.fallback, maxIterations = otherwise.maxIterations } = options;
-  const { rounding = "backward" } = options;
+  checkOptions(routine, options, NAMES);
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings: Settings = { ...otherwise, ...given };
+  const { method, rounding, fallback, maxIterations, signal, onProgress } = settings;
   checkWord(routine, "method", method, ["auto", ...METHODS]);
-  checkWord(routine, "rounding", rounding, ["backward", "correct"]);
-  if (rounding === "correct") throw new ShapeError(`${routine}: rounding is "correct", which there is not yet, expected "backward"`);
+  checkWord(routine, "rounding", rounding, SOLVE_ROUNDINGS);
   checkFlag(routine, "fallback", fallback);
   checkCount(routine, "maxIterations", maxIterations, 0);
-  return { method, fallback, maxIterations };
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
+    throw new ShapeError(`${routine}: signal is ${describe(signal)}, expected an AbortSignal`);
+  if (onProgress !== undefined && typeof onProgress !== "function")
+    throw new ShapeError(`${routine}: onProgress is ${describe(onProgress)}, expected a function`);
+  signal?.throwIfAborted();
+  return settings;
 }
 
-/** A square matrix of binary64 numbers, as kernels see it. */
-export function checkSquare(routine: string, A: Matrix): Entries {
+// A sparse matrix is solved as a dense one: 800 MB at this order, and as much again for factors and for their inverses.
+const MAX_SPARSE = 10_000;
+
+/** A square sparse matrix of binary64 numbers, or a dense one, as kernels see it. */
+export function* squareOf(routine: string, A: Matrix | Sparse): Routine<Entries> {
+  if (!isSparse(A)) return checkSquare(routine, A);
+  checkSameFormat(routine, "A", checkSparse(routine, "A", A), "binary64", "systems");
+  if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
+  if (A.rows > MAX_SPARSE)
+    throw new ShapeError(`${routine}: A is sparse and of order ${A.rows}, expected at most ${MAX_SPARSE}: it is solved as a dense matrix`);
+  return denseOf(routine, yield* onHost(routine, A));
+}
+
+const isSparse = (A: Matrix | Sparse): A is Sparse => typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
+
+function* onHost(routine: string, A: Sparse): Routine<Sparse> {
+  if (!remoteMemory(A.values)) return A;
+  const fetched = [];
+  for (const array of [A.pointers, A.indices, A.values]) fetched.push(yield (kernels) => kernels.keeping?.fetch(routine, array as Real));
+  const [pointers, indices, values] = fetched as [Int32Array, Int32Array, Float64Array];
+  return { ...A, pointers, indices, values };
+}
+
+function denseOf(routine: string, { format, rows: n, pointers, indices, values }: Sparse): Entries {
+  const data = newVector(routine, values, n * n);
+  const [lineStep, step] = format === "csr" ? [n, 1] : [1, n];
+  for (let l = 0; l < n; l++) {
+    for (let e = pointers[l] as number; e < (pointers[l + 1] as number); e++)
+      data[l * lineStep + (indices[e] as number) * step] = values[e] as number;
+  }
+  return { data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
+}
+
+function checkSquare(routine: string, A: Matrix): Entries {
   checkSameFormat(routine, "A", checkMatrix(routine, "A", A), "binary64", "systems");
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
   return entries(A);

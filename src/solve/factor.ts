@@ -1,27 +1,35 @@
 import type { Routine } from "../dense/steps.ts";
 import { ShapeError } from "../errors.ts";
 import type { Run } from "../sparse/sptrsv.ts";
-import type { Matrix } from "../types.ts";
-import { checkRight, checkSquare, type Settings, settingsOf } from "./arguments.ts";
-import { answer, fetched, firstOf, here, nothingToSolve } from "./solve.ts";
+import type { Matrix, Sparse } from "../types.ts";
+import { checkRight, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import { Progress } from "./progress.ts";
+import { answer, fetched, firstOf, nothingToSolve, onHost } from "./solve.ts";
 import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
-import { attempt, begin, checkRegular, drop, end, freeDropped, type Work } from "./work.ts";
+import { attempt, begin, certified, checkRegular, drop, end, freeDropped, type Work } from "./work.ts";
 
 /** A factorisation for any number of right-hand sides; `run` runs its solves. */
-export function* factor(A: Matrix, options: SolveOptions = {}, run: Run): Routine<unknown> {
-  const square = checkSquare("factor", A);
+export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run): Routine<unknown> {
+  const square = yield* squareOf("factor", A);
   const settings = settingsOf("factor", options);
   const first = firstOf(settings, A.rows);
   if (A.rows === 0) return facade(0, undefined, first, settings, run);
   const work = yield* begin("factor", square, true);
   try {
-    yield* attempt(work, first, [], 0);
-    yield* checkRegular(work, first, true);
+    yield* prepare(work, first, settings);
   } catch (error) {
     end(work);
     throw error;
   }
   return facade(A.rows, work, first, settings, run);
+}
+
+// The factors of the first method, or a SingularError.
+function* prepare(work: Work, first: SolveMethod, { rounding, signal, onProgress }: Settings): Routine<void> {
+  const progress = new Progress(signal, onProgress);
+  if (rounding === "correct" && first !== "exact" && (yield* certified(work))) return;
+  if (rounding === "backward") yield* attempt(work, first, [], 0);
+  yield* checkRegular(work, first, rounding === "backward", progress);
 }
 
 /** Factors in use: solves that are not through still need them. */
@@ -53,7 +61,7 @@ function facade(n: number, work: Work | undefined, first: SolveMethod, settings:
     const held = checkHere("Factored.solve");
     const right = checkRight("Factored.solve", b, n);
     const own = settingsOf("Factored.solve", options, settings);
-    const columns = here("Factored.solve", right);
+    const columns = onHost("Factored.solve", right);
     held.pending++;
     try {
       return yield* solveWith(held, columns ?? (yield* fetched("Factored.solve", right)), right.order, own, options.method);
@@ -86,13 +94,15 @@ function* solveWith(
 ): Routine<Solution> {
   const { work } = held;
   const chosen = asked !== undefined && asked !== "auto" ? asked : undefined;
-  if (!work) return nothingToSolve(chosen ?? held.first);
+  if (!work) return nothingToSolve({ ...settings, method: chosen ?? held.first });
+  if (settings.rounding === "correct") return yield* answer(work, columns, order, settings, chosen ?? firstOf(settings, work.given.n));
   const solution = yield* answer(work, columns, order, settings, chosen ?? held.first);
   if (chosen) return solution;
   const fellBack = solution.fellBack || held.fellBack;
   if (solution.fellBack && solution.converged) {
-    for (const method of METHODS.slice(0, METHODS.indexOf(solution.method))) drop(work, method);
-    held.first = solution.method;
+    const method = solution.method as SolveMethod; // exact arithmetic is for rounding "correct"
+    for (const cheaper of METHODS.slice(0, METHODS.indexOf(method))) drop(work, cheaper);
+    held.first = method;
     held.fellBack = true;
   }
   return { ...solution, fellBack };

@@ -16,6 +16,8 @@ export interface Factorization {
   readonly zero?: number | undefined;
   /** A pivot may be what rounding errors left of 0. */
   readonly suspicious: boolean;
+  /** Those of the engine, in ordinary arithmetic. */
+  readonly plain?: PlainFactors | undefined;
   /** The solutions for k right-hand sides, n by k row by row. */
   substitute(b: Float64Array, k: number): Routine<Float64Array>;
   /** The same for one, into x, and the next residual meanwhile; false on an engine that does not do that. */
@@ -47,6 +49,7 @@ export function* factorize(
   const factors: Factorization = {
     method,
     broken,
+    plain: found,
     suspicious: broken || isSuspicious(method, found.least, found.largest),
     *substitute(b, k) {
       const x = new Float64Array(n * k);

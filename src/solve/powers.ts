@@ -32,10 +32,12 @@ export interface Powers {
   readonly each: Int32Array;
   /** If they are all the same. */
   readonly common: number | undefined;
+  /** How far apart those are that the lines call for. */
+  readonly range: number;
 }
 
 /** The same with 2^(k + powers[i]). */
-export function scaledBy(x: Float64Array, { each, common }: Powers, k: number): Float64Array {
+export function scaledBy(x: Float64Array, { each, common }: Omit<Powers, "range">, k: number): Float64Array {
   if (common !== undefined) return scaled(x, k + common);
   const y = new Float64Array(x.length);
   for (let i = 0; i < x.length; i++) y[i] = timesPower(x[i] as number, k + (each[i] as number)) + 0;

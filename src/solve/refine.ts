@@ -1,10 +1,10 @@
 import type { Routine } from "../dense/steps.ts";
 import { powerOfTwo } from "../exact/bits.ts";
 import { correct } from "../exact/store.ts";
-import { exactResidual } from "./exactResidual.ts";
 import { type Factorization, solved } from "./factors.ts";
+import { backwardError, scaledResidual } from "./measures.ts";
 import { overlapped } from "./overlap.ts";
-import { exponent, largest, sameNumbers, scaled } from "./powers.ts";
+import { exponent, largest, normalizing, type Powers, sameNumbers, scaled, scaledBy, timesPower } from "./powers.ts";
 import { exactResiduals, ordinaryResiduals } from "./residuals.ts";
 import type { System } from "./system.ts";
 
@@ -14,18 +14,26 @@ import type { System } from "./system.ts";
 /** A right-hand side. */
 export interface Right {
   readonly b: Float64Array;
-  /** b * 2^power; `exact` unless something was lost below 2^-1074, of which the residual in the end takes account. */
+  /** b * 2^power, and by rows where the matrix is scaled so; `exact` unless something was lost below 2^-1074. */
   readonly scaled: Float64Array;
   readonly power: number;
   readonly exact: boolean;
 }
 
 /** `lower`: its largest entry is from 2^-lower to 2^(1 - lower). */
-export function rightOf(b: Float64Array, lower = 0): Right {
-  const size = largest(b);
-  const power = size === 0 ? 0 : -exponent(size) - lower;
-  const y = scaled(b, power);
-  return { b, scaled: y, power, exact: power >= 0 || sameNumbers(scaled(y, -power), b) };
+export function rightOf({ outer }: System, b: Float64Array, lower = 0): Right {
+  const rows: Powers = outer ? { each: outer.rows, common: undefined, range: 0 } : { each: NO_POWERS, common: 0, range: 0 };
+  const power = normalizing(b, rows) - (largest(b) === 0 ? 0 : lower);
+  const y = scaledBy(b, rows, power);
+  const back = outer ? b.map((_, i) => timesPower(y[i] as number, -power - (outer.rows[i] as number))) : scaled(y, -power);
+  return { b, scaled: y, power, exact: (power >= 0 && !outer) || sameNumbers(back, b) };
+}
+const NO_POWERS = new Int32Array(0);
+
+/** The solution of the system that was given, from that of the one that is worked on. */
+export function unscaledSolution({ outer, power }: System, right: Right, y: Float64Array): Float64Array {
+  const k = power - right.power;
+  return outer ? scaledBy(y, { each: outer.cols, common: undefined }, k) : scaled(y, k);
 }
 
 /** An approximation. */
@@ -39,7 +47,7 @@ interface Approximation {
 
 /** How far one method came with one right-hand side: the best of its approximations. */
 export interface Attempt extends Approximation {
-  /** The scaled residual, nearly; of an approximation that is not finite, Infinity. */
+  /** The larger of both measures, nearly, as a part of what it may be; of an approximation that is not finite, Infinity. */
   residual: number;
   iterations: number;
 }
@@ -143,15 +151,29 @@ function scaledNearly({ n, norm }: System, { right, y, r }: Approximation): numb
   return size === 0 ? 0 : largest(r) / (n * 2 ** -53 * size);
 }
 
-// Converged, or not going to be? NaN is neither below nor above anything: it ends.
+// Both measures, as parts of what they may be: 1 or less has converged. The componentwise one costs a pass over the matrix, and
+// matters where the other is small.
+function* measureNearly(system: System, approximation: Approximation): Routine<number> {
+  const residual = scaledNearly(system, approximation);
+  if (!(residual <= 1)) return residual;
+  const { n, routine, A, power } = system;
+  const { right, y, r } = approximation;
+  const sums = new Float64Array(n);
+  const scale = y.map((v) => timesPower(Math.abs(v), power));
+  yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
+  let most = 0;
+  for (let i = 0; i < n; i++) {
+    const above = Math.abs(r[i] as number);
+    if (above > 0) most = Math.max(most, above / ((sums[i] as number) + Math.abs(right.scaled[i] as number)));
+  }
+  return Math.max(residual, most / ((n + 1) * 2 ** -53));
+}
+
+// Converged, or not going to be? NaN is neither below nor above anything: it ends. Both measures are off by a factor of 1 + n u and a
+// little more: what is so near to 1 gets one correction more.
 function* judge(system: System, running: Running, most: number): Routine<void> {
   const { attempt, y } = running;
-  let residual = scaledNearly(system, running);
-  // The norm is off by a factor of 1 + n u and a little more, all else by a few u.
-  if (Math.abs(residual - 1) < system.n * 2 ** -51 + 2 ** -48) {
-    if (running.near) yield* takeResiduals(system, [running]);
-    ({ residual } = yield* answerOf(system, running));
-  }
+  const residual = yield* measureNearly(system, running);
   if (!(residual < Number.POSITIVE_INFINITY) || !Number.isFinite(largest(y))) {
     running.ended = true;
     return;
@@ -160,23 +182,34 @@ function* judge(system: System, running: Running, most: number): Routine<void> {
   running.expected = running.residual === Number.POSITIVE_INFINITY ? residual : residual * (residual / running.residual);
   running.residual = residual;
   if (residual < attempt.residual) Object.assign(attempt, { y, r: running.r, near: running.near, residual });
-  running.ended = residual <= 1 || running.slow === 2 || attempt.iterations === most;
+  running.ended = residual <= 1 - (system.n * 2 ** -51 + 2 ** -48) || running.slow === 2 || attempt.iterations === most;
 }
 
-/** x and its scaled residual. */
-export function* answerOf(
-  system: System,
-  { right, y, r }: Pick<Attempt, "right" | "y" | "r">,
-): Routine<{ x: Float64Array; residual: number }> {
-  const { A, power } = system;
-  const x = scaled(y, power - right.power);
-  if (right.exact && sameNumbers(scaled(x, right.power - power), y)) {
-    return { x, residual: yield* exactResidual(system, right.b, x, r, right.power) };
-  }
-  // What y and x differ in shows in a residual of its own.
-  const ownPower = Math.max(-1022, Math.min(1023, right.power));
-  const scale = powerOfTwo(ownPower);
-  const own = right.b.slice();
-  if (Number.isFinite(largest(x))) yield (kernels) => kernels.gemv(-scale, A, x, scale, own);
-  return { x, residual: yield* exactResidual(system, right.b, x, own, ownPower) };
+/** x and its measures. */
+export interface Measured {
+  readonly x: Float64Array;
+  readonly residual: number;
+  readonly backwardError: number;
+}
+
+/** The answer that an attempt comes to. `given` is the system as it was given. */
+export function* answerOf(given: System, system: System, { right, y, r }: Pick<Attempt, "right" | "y" | "r">): Routine<Measured> {
+  const x = unscaledSolution(system, right, y);
+  const isSame = !system.outer && right.exact && sameNumbers(scaled(x, right.power - system.power), y);
+  return isSame ? yield* measured(given, right.b, x, r, right.power) : yield* measuredAnew(given, right.b, x);
+}
+
+/** The measures of x, given RN(2^power (b - A x)). */
+export function* measured(given: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<Measured> {
+  return { x, residual: yield* scaledResidual(given, b, x, r, power), backwardError: yield* backwardError(given, b, x, r, power) };
+}
+
+/** The measures of x. */
+export function* measuredAnew(given: System, b: Float64Array, x: Float64Array): Routine<Measured> {
+  const size = largest(b);
+  const power = size === 0 ? 0 : Math.max(-1022, Math.min(1023, -exponent(size)));
+  const scale = powerOfTwo(power);
+  const r = b.slice();
+  if (Number.isFinite(largest(x))) yield (kernels) => kernels.gemv(-scale, given.A, x, scale, r);
+  return yield* measured(given, b, x, r, power);
 }

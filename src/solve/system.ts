@@ -6,7 +6,8 @@ import { remoteMemory } from "../engines/remote.ts";
 import { part } from "../engines/wasm/arena.ts";
 import { ValueError } from "../errors.ts";
 import { powerOfTwo } from "../exact/bits.ts";
-import type { Size } from "./exactResidual.ts";
+import type { Scale } from "./integers.ts";
+import type { Size } from "./measures.ts";
 import { exponent, largest, type Powers, timesPower } from "./powers.ts";
 
 /** A matrix on an engine, and what is known of it. */
@@ -28,6 +29,47 @@ export interface System {
   /** Their exponents. */
   readonly rows: Powers;
   readonly cols: Powers;
+  /** What was multiplied into the matrix that was given: A = 2^rows (that matrix) 2^cols, unless they are the same. */
+  readonly outer: Scale | undefined;
+}
+
+// Rows or columns that are more unlike than this are scaled in a copy: kernels scale in two steps, and what underflows in the first
+// must not come back in the second (certificate.ts).
+const MAX_RANGE = 300;
+
+/** Whether rows or columns are so unlike that only a scaled copy will do. */
+export const isWide = ({ rows, cols }: System): boolean => Math.max(rows.range, cols.range) > MAX_RANGE;
+
+/** Powers of two that bring the largest entries of rows, and then of columns, to 1 or a little more. */
+export function largestPowers(data: Float64Array, n: number): Scale {
+  const rows = new Int32Array(n);
+  const cols = new Int32Array(n).fill(NONE);
+  for (let i = 0; i < n; i++) {
+    const size = largest(data.subarray(i * n, (i + 1) * n));
+    rows[i] = size === 0 ? 0 : -exponent(size);
+    for (let j = 0; j < n; j++) {
+      const v = Math.abs(data[i * n + j] as number);
+      if (v > 0) cols[j] = Math.max(cols[j] as number, exponent(v) + (rows[i] as number));
+    }
+  }
+  return { rows, cols: cols.map((top) => (top === NONE ? 0 : -top)) };
+}
+const NONE = -(2 ** 30);
+
+/** The system of a copy of an n by n matrix, scaled. What is below 2^-1074 there is lost: `factors` are of that copy, proofs of the matrix. */
+export function* scaledSystem(routine: string, data: Float64Array, n: number, outer: Scale): Routine<System> {
+  const copy = newVector(routine, data, n * n);
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j < n; j++)
+      copy[i * n + j] = timesPower(data[i * n + j] as number, (outer.rows[i] as number) + (outer.cols[j] as number));
+  const A: Entries = { data: copy, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
+  const kept = (yield (kernels) => kernels.plain.keep(routine, A, true)) as Kept;
+  try {
+    return { ...(yield* systemOf(routine, kept)), outer };
+  } catch (error) {
+    kept.free();
+    throw error;
+  }
 }
 
 /** Entries below this fraction of the largest make no difference to a sum that overflows: 2^-1074 beside 2^1024, 2^53 of them. */
@@ -67,6 +109,7 @@ export function* systemOf(routine: string, kept: Kept): Routine<System> {
     scaling,
     rows,
     cols,
+    outer: undefined,
   };
 }
 
@@ -87,9 +130,10 @@ function powersFor(routine: string, most: Float64Array, alike?: number): Powers 
     low = Math.min(low, power);
     high = Math.max(high, power);
   }
-  if (high - low > ALIKE) return { each, common: undefined };
+  const range = Math.max(0, high - low);
+  if (range > ALIKE) return { each, common: undefined, range };
   const common = alike ?? (low > high ? 0 : low);
-  return { each: each.fill(common), common };
+  return { each: each.fill(common), common, range };
 }
 const LEAST = -1022;
 const MOST = 1021;

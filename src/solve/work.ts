@@ -1,64 +1,124 @@
+// What a call of solve() or the factors of factor() hold on an engine: the matrix, its scaled forms, and what was made of them.
 import type { Routine } from "../dense/steps.ts";
 import type { Entries } from "../engines/kernels.ts";
-import type { Kept } from "../engines/plain.ts";
-import { SingularError } from "../errors.ts";
-import { type Factorization, factorize, scaledRight, unscaled } from "./factors.ts";
-import { type Attempt, type Right, refine, rightOf } from "./refine.ts";
+import type { Kept, PlainFactors } from "../engines/plain.ts";
+import { Random } from "../problems/random.ts";
+import { type Certificate, certify } from "./certificate.ts";
+import { type ExactMatrix, exactMatrix, freeExact, proveRegular } from "./exact.ts";
+import { type Factorization, factorize, scaledRight, solved, unscaled } from "./factors.ts";
+import { largest, timesPower } from "./powers.ts";
+import type { Progress } from "./progress.ts";
+import { type Attempt, type Right, refine, rightOf, unscaledSolution } from "./refine.ts";
 import { solvesAnything } from "./regular.ts";
-import { dependentColumn } from "./singular.ts";
-import { copyHere, type System, systemOf } from "./system.ts";
+import { copyHere, isWide, largestPowers, type System, scaledSystem, systemOf } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
 
-/** A system, and the factorisations that were made of it. */
+/** A system, and what was made of it. */
 export interface Work {
-  readonly system: System;
+  /** As it was given, and as it is worked on: the same, unless its rows or columns are very unlike. */
+  readonly given: System;
+  system: System;
   readonly factors: Map<SolveMethod, Factorization>;
-  /** For several calls, which may overlap: then factors that are dropped can go only when none is pending. */
+  /** The proof that goes with the binary64 factors; null if there is none. */
+  certificate: Certificate | null | undefined;
+  /** Rows and columns were scaled by an assignment, or that would not help. */
+  isBalanced: boolean;
+  /** For the exact stages, once they are needed. */
+  exact: ExactMatrix | undefined;
+  matching: Int32Array | undefined;
+  condition: number | undefined;
+  /** For several calls, which may overlap: then what is dropped can be freed only when none is pending. */
   readonly lasting: boolean;
-  readonly dropped: Factorization[];
-  /** The matrix was shown not to be singular, or nothing more can be done to find out. */
+  readonly dropped: { free(): void }[];
+  /** The matrix was shown not to be singular. */
   regular: boolean;
 }
 
 export function* begin(routine: string, A: Entries, lasting: boolean): Routine<Work> {
   const kept = (yield (kernels) => kernels.plain.keep(routine, A, lasting)) as Kept;
   try {
-    const system = yield* systemOf(routine, kept);
-    return { system, factors: new Map(), lasting, dropped: [], regular: false };
+    const given = yield* systemOf(routine, kept);
+    const work: Work = {
+      given,
+      system: given,
+      factors: new Map(),
+      certificate: undefined,
+      isBalanced: false,
+      exact: undefined,
+      matching: undefined,
+      condition: undefined,
+      lasting,
+      dropped: [],
+      regular: false,
+    };
+    if (isWide(given)) {
+      const { data, n } = yield* exactOf(work);
+      work.system = yield* scaledSystem(routine, data, n, largestPowers(data, n));
+    }
+    return work;
   } catch (error) {
     kept.free();
     throw error;
   }
 }
 
+/** The matrix on the host, for the exact stages. */
+export function* exactOf(work: Work): Routine<ExactMatrix> {
+  if (!work.exact) {
+    const { routine, n, A } = work.given;
+    const data = yield* copyHere(routine, A);
+    work.exact ??= exactMatrix(routine, n, data);
+  }
+  return work.exact;
+}
+
+/** Work on another scaled form of the matrix from now on; factors of the one before are dropped. */
+export function replaceSystem(work: Work, system: System): void {
+  for (const method of [...work.factors.keys()]) drop(work, method);
+  if (work.system !== work.given) release(work, work.system.kept);
+  work.system = system;
+  work.certificate = undefined;
+  const { exact } = work;
+  if (exact?.lifted) {
+    release(work, exact.lifted.kept);
+    exact.lifted = undefined;
+  }
+}
+
+function release(work: Work, ...things: readonly { free(): void }[]): void {
+  if (work.lasting) work.dropped.push(...things);
+  else for (const each of things) each.free();
+}
+
 export function drop(work: Work, method: SolveMethod): void {
   const factors = work.factors.get(method);
   if (!factors) return;
   work.factors.delete(method);
-  if (work.lasting) work.dropped.push(factors);
-  else factors.free();
+  release(work, factors);
 }
 
 export function freeDropped({ dropped }: Work): void {
-  for (const factors of dropped.splice(0)) factors.free();
+  for (const each of dropped.splice(0)) each.free();
 }
 
 export function end(work: Work): void {
   freeDropped(work);
   for (const factors of work.factors.values()) factors.free();
   work.factors.clear();
-  work.system.kept.free();
+  if (work.exact) freeExact(work.exact);
+  if (work.system !== work.given) work.system.kept.free();
+  work.given.kept.free();
 }
 
 /** What a method makes of these right-hand sides; nothing if its factorisation broke down. */
-export function* attempt(work: Work, method: SolveMethod, rights: readonly Right[], most: number): Routine<Attempt[]> {
+export function* attempt(work: Work, method: SolveMethod, columns: readonly Float64Array[], most: number): Routine<Attempt[]> {
+  const rights = columns.map((b) => rightOf(work.system, b));
   const { factors, first } = yield* factored(work, method, rights);
-  if (factors.broken && method !== "mixed") yield* checkNotSingular(work);
   if (factors.broken) return [];
   const attempts = yield* refine(work.system, factors, rights, most, first);
   const lost = attempts.filter(({ residual }) => residual === Number.POSITIVE_INFINITY);
   if (lost.length === 0) return attempts;
-  const lowered = lost.map(({ right }) => rightOf(right.b, LOWER));
+  const lowered = lost.map(({ right }) => rightOf(work.system, right.b, LOWER));
   const again = yield* refine(work.system, factors, lowered, most, undefined);
   return [...attempts.filter((each) => !lost.includes(each)), ...again];
 }
@@ -67,8 +127,8 @@ export function* attempt(work: Work, method: SolveMethod, rights: readonly Right
 // 2^-LOWER it is in range, unless norm(A) norm(x) / norm(b) is above 2^(1024 + LOWER).
 const LOWER = 600;
 
-// The factors, and if they are new the solutions that came with them.
-function* factored(
+/** The factors, and if they are new the solutions that came with them. */
+export function* factored(
   work: Work,
   method: SolveMethod,
   rights: readonly Right[],
@@ -87,12 +147,23 @@ function* factored(
   return { factors: other ?? factors, first: x && unscaled(system, x, powers) };
 }
 
+/** The binary64 factors with their proof, or undefined if they have none. */
+export function* certified(work: Work): Routine<{ factors: Factorization; certificate: Certificate } | undefined> {
+  const { factors } = yield* factored(work, "double", []);
+  if (work.certificate === undefined) {
+    const found = factors.broken ? undefined : yield* certify(work.given.routine, factors.plain as PlainFactors);
+    work.certificate ??= found ?? null;
+    if (found) work.regular = true;
+  }
+  return work.certificate ? { factors, certificate: work.certificate } : undefined;
+}
+
 /**
  * Throws for a singular matrix, which refinement does not notice where b is in its range: the factors of a regular one solve any
- * system. Where those of binary32 do not, binary64 may, and where that does not either it is computed. So it is if no method has
- * converged.
+ * system. Where those of binary32 do not, binary64 may, and where that does not either, or no method has converged, exact arithmetic
+ * decides.
  */
-export function* checkRegular(work: Work, method: SolveMethod, converged: boolean): Routine<void> {
+export function* checkRegular(work: Work, method: SolveMethod, converged: boolean, progress: Progress): Routine<void> {
   if (work.regular) return;
   const { system } = work;
   let factors = converged ? work.factors.get(method) : undefined;
@@ -101,18 +172,32 @@ export function* checkRegular(work: Work, method: SolveMethod, converged: boolea
     ({ factors } = yield* factored(work, "double", []));
     isRegular = yield* solvesAnything(system, factors);
   }
-  if (!isRegular) yield* checkNotSingular(work);
+  if (!isRegular && !(yield* proveRegular(yield* exactOf(work), progress))) return;
   work.regular = true;
 }
 
-// Above this order elimination modulo a prime takes minutes: there a matrix is singular if exlu finds a zero pivot.
-const LARGEST_TESTED = 4096;
-
-function* checkNotSingular(work: Work): Routine<void> {
-  const { routine, n, A } = work.system;
-  if (work.regular) return;
-  const zero = work.factors.get("exact")?.zero ?? -1;
-  const column = n > LARGEST_TESTED ? zero : yield* dependentColumn(routine, yield* copyHere(routine, A), n);
-  if (column >= 0) throw new SingularError(`${routine}: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
-  work.regular = n <= LARGEST_TESTED;
+/**
+ * norm(A) norm(A^-1), nearly: the largest solution for right-hand sides of ones, of alternating signs and of random signs. That is
+ * at most the norm of the inverse; a row of it meets a random vector of signs with about its length, the sum of magnitudes being
+ * some sqrt(n) times that.
+ */
+export function* conditionOf(work: Work, method: SolveMethod): Routine<number> {
+  const factors = work.factors.get(method);
+  if (work.condition !== undefined || !factors || factors.broken) return work.condition ?? Number.POSITIVE_INFINITY;
+  const { given, system } = work;
+  const { n } = given;
+  const random = new Random(1);
+  const signs = (sign: (i: number) => number): Float64Array => Float64Array.from({ length: n }, (_, i) => sign(i));
+  const rights = [signs(() => 1), signs((i) => (i % 2 === 0 ? 1 : -1)), signs(() => (random.signed() < 0 ? -1 : 1))].map((v) =>
+    rightOf(system, v),
+  );
+  const found = yield* solved(
+    system,
+    factors,
+    rights.map(({ scaled }) => scaled),
+  );
+  const sizes = found.map((y, c) => largest(unscaledSolution(system, rights[c] as Right, y)));
+  const inverse = Math.max(sizes[0] as number, sizes[1] as number, ((sizes[2] as number) * Math.sqrt(n)) / 3);
+  work.condition = Math.max(1, timesPower(inverse, -given.power) * given.norm);
+  return work.condition;
 }

@@ -2,11 +2,11 @@ import type { Routine } from "../dense/steps.ts";
 import { embedded } from "../engines/embedded.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../exact/superaccumulator.ts";
-import { exponent, largest } from "./powers.ts";
+import { exponent, largest, timesPower } from "./powers.ts";
 import { forRows, type System } from "./system.ts";
 
-// The scaled residual of SPEC.md. Which rows have the largest residual and the largest sum of magnitudes is seen from rounded
-// numbers; only those rows, mostly one of each, are summed up exactly.
+// The two measures of SPEC.md, exact and rounded once: LINPACK's scaled residual and the componentwise backward error. Which rows
+// have the largest residual, sum or quotient is seen from rounded numbers; only those rows, mostly one of each, are summed up exactly.
 
 /** A number that is not negative: n * 2^e. */
 export interface Size {
@@ -35,7 +35,7 @@ function plus(a: Size, b: Size): Size {
  * rounding does not change the order of numbers, so the largest is among those of the largest magnitude in r. NaN where x is not
  * finite. No residual at all is 0, also where the norms are.
  */
-export function* exactResidual(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
+export function* scaledResidual(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
   if (!Number.isFinite(largest(x))) return Number.NaN;
   const most = largest(r);
   if (most === 0 && (yield* isNothingLost(system, b, x, power))) return 0;
@@ -52,9 +52,9 @@ export function* exactResidual(system: System, b: Float64Array, x: Float64Array,
   return roundRational(residual.n, n * BigInt(system.n), residual.e - e + 53, "nearest", "binary64");
 }
 
-// Whether a residual other than 0 is one in r too. It is a multiple of the last places of b and of products of A and x, and there is
+// Whether a residual 2^power (b - A x) other than 0 is one in its rounded form too. It is a multiple of the last places of b and of products of A and x, and there is
 // no other number than 0 below 2^-1074.
-function* isNothingLost(system: System, b: Float64Array, x: Float64Array, power: number): Routine<boolean> {
+export function* isNothingLost(system: System, b: Float64Array, x: Float64Array, power: number): Routine<boolean> {
   if (system.lastPlace === undefined) {
     let least = Number.POSITIVE_INFINITY;
     yield* forRows(
@@ -100,4 +100,49 @@ export function* exactNorm(system: System): Routine<Size> {
   });
   system.exactNorm = norm;
   return norm;
+}
+
+// Quotients of numbers below this may have lost bits to underflow.
+const SMALL = 2 ** -960;
+
+/**
+ * max_i |b - A x|_i / (|A| |x| + |b|)_i, rounded once; `r` and `power` as above. The computed quotients are off by a factor of at most
+ * 1 + (n + 4) u: rows that are below the largest by more than 8 n u of it have a smaller true one. Those with small numbers in them
+ * are all looked at exactly.
+ */
+export function* backwardError(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
+  if (!Number.isFinite(largest(x))) return Number.NaN;
+  if (largest(r) === 0 && (yield* isNothingLost(system, b, x, power))) return 0;
+  const { routine, n, A } = system;
+  const sizes = yield* weightsOf(system, b, x, power);
+  let most = 0;
+  const quotients = r.map((v, i) => {
+    const [above, below] = [Math.abs(v), sizes[i] as number];
+    if (!(above > SMALL && below > SMALL && below < Number.POSITIVE_INFINITY)) return Number.NaN;
+    most = Math.max(most, above / below);
+    return above / below;
+  });
+  const least = most * (1 - n * 2 ** -50);
+  const sum = new Superaccumulator();
+  let [worst, against]: [Size, Size] = [{ n: 0n, e: 0 }, { n: 1n, e: 0 }];
+  const mayBeLargest = (i: number): boolean => !((quotients[i] as number) < least);
+  yield* forRows(routine, A, mayBeLargest, (row, i) => {
+    embedded().accumulate("dot", row, x, sum.clear(), true);
+    const above = sizeOfSum(sum.negate().add(b[i] as number));
+    if (above.n === 0n) return;
+    embedded().accumulate("dot", row.map(Math.abs), x.map(Math.abs), sum.clear(), true);
+    const below = sizeOfSum(sum.add(Math.abs(b[i] as number)));
+    const [left, right] = [times(above, against), times(worst, below)];
+    if (worst.n === 0n || larger(left, right) === left) [worst, against] = [above, below];
+  });
+  return worst.n === 0n ? 0 : roundRational(worst.n, against.n, worst.e - against.e, "nearest", "binary64");
+}
+
+// 2^power (|A| |x| + |b|), rounded as it comes.
+function* weightsOf({ routine, n, A }: System, b: Float64Array, x: Float64Array, power: number): Routine<Float64Array> {
+  const sums = new Float64Array(n);
+  const scale = x.map((v) => timesPower(Math.abs(v), power));
+  yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
+  for (let i = 0; i < n; i++) sums[i] = (sums[i] as number) + timesPower(Math.abs(b[i] as number), power);
+  return sums;
 }

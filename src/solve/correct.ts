@@ -1,0 +1,202 @@
+import type { Routine } from "../dense/steps.ts";
+import { inOrder, type RightHandSides, type Settings } from "./arguments.ts";
+import { assignmentPowers } from "./balance.ts";
+import { decideByFactors, decideModulo, proveRegular } from "./exact.ts";
+import { type Extended, refineExtended } from "./extended.ts";
+import { exponent, largest } from "./powers.ts";
+import type { Progress } from "./progress.ts";
+import { answerOf, type Measured, measured, measuredAnew, rightOf } from "./refine.ts";
+import { perfectMatching, structuralZeros } from "./structure.ts";
+import { scaledSystem } from "./system.ts";
+import type { Solution, SolveMethod } from "./types.ts";
+import { attempt, certified, conditionOf, exactOf, replaceSystem, type Work } from "./work.ts";
+
+// rounding: "correct". Each stage decides what the one before could not prove:
+//
+//   1. binary64 factors with a proof that bounds the inverse, and refinement in twice the working precision (extended.ts)
+//   2. zeros that the patterns of A and b account for (structure.ts)
+//   3. the same factors and a residual in whole numbers, for zeros, ties and what is next to one (lifting.ts)
+//   4. p-adic lifting, where factors in binary64 have no proof (padic.ts)
+//
+// Whatever decides a component, its value is the same: the exact solution, rounded once.
+
+/** A right-hand side and what is known of its solution. */
+interface Target {
+  readonly b: Float64Array;
+  x: Float64Array;
+  /** Components that are not proved. */
+  open: readonly number[];
+  measures: Measured | undefined;
+}
+
+export function* answerCorrectly(
+  work: Work,
+  columns: readonly Float64Array[],
+  order: RightHandSides["order"],
+  settings: Settings,
+  progress: Progress,
+): Routine<Solution> {
+  const { n } = work.given;
+  const every = Array.from({ length: n }, (_, j) => j);
+  const targets = columns.map((b): Target => ({ b, x: new Float64Array(n).fill(Number.NaN), open: every, measures: undefined }));
+  const state: State = { method: settings.method === "auto" ? "double" : settings.method, fellBack: false, iterations: 0 };
+  if (state.method === "mixed") yield* byMixedFactors(work, targets, settings, state);
+  if (state.method !== "exact" && (settings.fallback || state.method === "double")) yield* byFactors(work, targets, settings, state, progress);
+  if (settings.fallback || state.method === "exact") yield* byExactArithmetic(work, targets, state, progress);
+  const measures: Measured[] = [];
+  for (const { b, x, measures: known } of targets) measures.push(known ?? (yield* measuredAnew(work.given, b, x)));
+  const isCertified = work.regular && targets.every(({ open }) => open.length === 0);
+  return {
+    x: inOrder(
+      targets.map(({ x }) => x),
+      n,
+      order,
+    ),
+    converged: isCertified,
+    method: state.method,
+    fellBack: state.fellBack,
+    iterations: state.iterations,
+    residual: largestOf(measures.map(({ residual }) => residual)),
+    backwardError: largestOf(measures.map((each) => each.backwardError)),
+    condition: yield* conditionOf(work, work.factors.has("double") ? "double" : "mixed"),
+    certified: isCertified,
+  };
+}
+
+interface State {
+  method: SolveMethod | "modular";
+  fellBack: boolean;
+  iterations: number;
+}
+
+/** The largest; NaN if one is. */
+export const largestOf = (numbers: readonly number[]): number => numbers.reduce((most, v) => Math.max(most, v), 0);
+
+const openOnes = (targets: readonly Target[]): Target[] => targets.filter(({ open }) => open.length > 0);
+
+// Binary32 factors prove nothing. Their solution is the answer if no other method may be tried.
+function* byMixedFactors(work: Work, targets: readonly Target[], { maxIterations, fallback }: Settings, state: State): Routine<void> {
+  yield* approximate(work, "mixed", targets, maxIterations, state);
+  if (!fallback) return;
+  state.method = "double";
+  state.fellBack = true;
+}
+
+function* approximate(
+  work: Work,
+  method: SolveMethod,
+  targets: readonly Target[],
+  maxIterations: number,
+  state: State,
+): Routine<void> {
+  const attempts = yield* attempt(
+    work,
+    method,
+    targets.map(({ b }) => b),
+    maxIterations,
+  );
+  for (const each of attempts) {
+    const target = targets.find(({ b }) => b === each.right.b) as Target;
+    target.measures = yield* answerOf(work.given, work.system, each);
+    target.x = target.measures.x;
+    state.iterations = Math.max(state.iterations, each.iterations);
+  }
+}
+
+function* byFactors(work: Work, targets: readonly Target[], settings: Settings, state: State, progress: Progress): Routine<void> {
+  let found = yield* certified(work);
+  if (!found && settings.fallback && (yield* balance(work))) found = yield* certified(work);
+  if (!found) {
+    yield* approximate(work, "double", targets, settings.maxIterations, state);
+    return;
+  }
+  const { system } = work;
+  const { factors, certificate } = found;
+  const rights = targets.map(({ b }) => rightOf(system, b));
+  const results = yield* refineExtended(system, factors, certificate, rights, settings.maxIterations);
+  for (const [c, result] of results.entries()) {
+    const target = targets[c] as Target;
+    target.x = result.x;
+    target.open = largest(target.b) === 0 ? zeroSolution(target) : result.open;
+    state.iterations = Math.max(state.iterations, result.iterations);
+    yield* markStructuralZeros(work, target);
+    if (target.open.length === 0) target.measures = yield* measuresOf(work, result, target);
+  }
+  if (!settings.fallback) return;
+  const open = openOnes(targets);
+  if (open.length > 0) Object.assign(state, { method: "modular", fellBack: true });
+  for (const target of open) {
+    target.x = target.x.slice();
+    target.open = yield* decideByFactors(yield* exactOf(work), system, factors, certificate, target.b, target.x, target.open, progress);
+  }
+}
+
+function zeroSolution(target: Target): readonly number[] {
+  target.x = new Float64Array(target.b.length);
+  return [];
+}
+
+// The residual of the last step is that of x, if x is what that step had.
+function* measuresOf({ given, system }: Work, { right, residual, x }: Extended, target: Target): Routine<Measured> {
+  if (!residual || system !== given || x !== target.x) return yield* measuredAnew(given, target.b, target.x);
+  return yield* measured(given, target.b, x, residual, right.power);
+}
+
+function* markStructuralZeros(work: Work, target: Target): Routine<void> {
+  const { x, open, b } = target;
+  if (open.length === 0) return;
+  const top = largest(x);
+  if (!open.some((j) => !(Math.abs(x[j] as number) > top * 2 ** -40))) return;
+  const exact = yield* exactOf(work);
+  work.matching ??= perfectMatching(exact);
+  if (!work.matching) return; // A is certified: there is one
+  const isZero = structuralZeros(exact, work.matching, b);
+  const left = open.filter((j) => isZero[j] === 0);
+  if (left.length === open.length) return;
+  target.x = x.map((v, j) => (isZero[j] === 1 ? 0 : v));
+  target.open = left;
+}
+
+// Entries whose sizes are within this of each other, rows and columns scaled, are as well scaled as an assignment would have them.
+const MANY_BITS = 60;
+
+// Scale rows and columns anew, by an assignment, if entries are so unlike that it may help. Returns whether that was done.
+function* balance(work: Work): Routine<boolean> {
+  if (work.isBalanced) return false;
+  work.isBalanced = true;
+  const { routine, n, data } = yield* exactOf(work);
+  const { outer, rows, cols } = work.system;
+  const power = (i: number, j: number): number =>
+    outer ? (outer.rows[i] as number) + (outer.cols[j] as number) : (rows.each[i] as number) + (cols.each[j] as number);
+  let least = 0;
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      const size = Math.abs(data[i * n + j] as number);
+      if (size > 0) least = Math.min(least, exponent(size) + power(i, j));
+    }
+  }
+  if (least > -MANY_BITS) return false;
+  const scale = assignmentPowers(data, n);
+  if (!scale) return false;
+  replaceSystem(work, yield* scaledSystem(routine, data, n, scale));
+  return true;
+}
+
+function* byExactArithmetic(work: Work, targets: readonly Target[], state: State, progress: Progress): Routine<void> {
+  const open = openOnes(targets);
+  if (open.length === 0 && work.regular) return;
+  const exact = yield* exactOf(work);
+  if (!work.regular) {
+    if (!(yield* proveRegular(exact, progress))) return;
+    work.regular = true;
+  }
+  if (open.length === 0) return;
+  Object.assign(state, { method: "modular", fellBack: state.method !== "exact" || state.fellBack });
+  for (const target of open) {
+    const x = new Float64Array(work.given.n);
+    if (!(yield* decideModulo(exact, target.b, x, progress))) return;
+    target.x = x;
+    target.open = [];
+    target.measures = undefined;
+  }
+}

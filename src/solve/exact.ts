@@ -1,0 +1,173 @@
+import type { Routine } from "../dense/steps.ts";
+import { SingularError } from "../errors.ts";
+import { roundRational } from "../exact/rounding.ts";
+import type { Certificate } from "./certificate.ts";
+import type { Factorization } from "./factors.ts";
+import { keepMatrix, type KeptSlices, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
+import { liftNumerically } from "./lifting.ts";
+import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
+import { type Fractions, liftModulo } from "./padic.ts";
+import type { Progress } from "./progress.ts";
+import type { System } from "./system.ts";
+
+// The exact stages: nothing here knows what a condition number is. They work on the matrix as it was given, row by row, on the host;
+// what takes n^2 operations a step or more is done by the engine.
+
+/** The given matrix, row by row, and what the exact stages have made of it and keep for the next right-hand side. */
+export interface ExactMatrix {
+  readonly routine: string;
+  readonly n: number;
+  readonly data: Float64Array;
+  lifted: KeptSlices | undefined;
+  modular: { readonly scale: Scale; readonly slices: KeptSlices; readonly inverse: ModularInverse } | undefined;
+}
+
+export function exactMatrix(routine: string, n: number, data: Float64Array): ExactMatrix {
+  return { routine, n, data, lifted: undefined, modular: undefined };
+}
+
+export function freeExact({ lifted, modular }: ExactMatrix): void {
+  lifted?.kept.free();
+  modular?.slices.kept.free();
+  modular?.inverse.kept.free();
+}
+
+function* keepSlices(routine: string, slices: Slices): Routine<KeptSlices> {
+  return { ...slices, kept: yield* keepMatrix(routine, slices.data, slices.count * slices.n, slices.n) };
+}
+
+/** The powers of two that the factors of a system were made with. */
+function scaleOf({ rows, cols, outer }: System): Scale {
+  const total = (each: Int32Array, more: Int32Array | undefined): Int32Array => (more ? each.map((v, i) => v + (more[i] as number)) : each);
+  return { rows: total(rows.each, outer?.rows), cols: total(cols.each, outer?.cols) };
+}
+
+/** Decide open components with certified factors; returns those that are left. */
+export function* decideByFactors(
+  matrix: ExactMatrix,
+  system: System,
+  factors: Factorization,
+  { weights }: Certificate,
+  b: Float64Array,
+  x: Float64Array,
+  open: readonly number[],
+  progress: Progress,
+): Routine<number[]> {
+  const { routine, n, data } = matrix;
+  const scale = scaleOf(system);
+  if (!matrix.lifted) {
+    const slices = yield* keepSlices(routine, slicesOf(routine, data, n, scale));
+    if (matrix.lifted) slices.kept.free(); // another call was quicker
+    else matrix.lifted = slices;
+  }
+  const lifted = { routine, scale, slices: matrix.lifted as KeptSlices, weights, substitute: (v: Float64Array) => factors.substitute(v, 1) };
+  const left = new Set(open);
+  yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
+    x[j] = value;
+    left.delete(j);
+  });
+  return [...left];
+}
+
+/** Decide all components by p-adic lifting. Throws a SingularError for a singular matrix. False if it was aborted. */
+export function* decideModulo(matrix: ExactMatrix, b: Float64Array, x: Float64Array, progress: Progress): Routine<boolean> {
+  const modular = yield* modularOf(matrix, progress);
+  if (!modular) return false;
+  const { scale, slices, inverse } = modular;
+  const { whole, grid } = wholeVector(b, scale.rows);
+  const found = yield* liftModulo(matrix.routine, slices, inverse, whole, progress);
+  if (!found) return false;
+  const { numerators, denominator } = found;
+  for (let j = 0; j < matrix.n; j++)
+    x[j] = roundRational(numerators[j] as bigint, denominator, (scale.cols[j] as number) - grid, "nearest", "binary64") + 0;
+  return true;
+}
+
+/** Prove that the matrix is regular, or throw a SingularError that is proved too. False if it was aborted. */
+export function* proveRegular(matrix: ExactMatrix, progress: Progress): Routine<boolean> {
+  return (yield* modularOf(matrix, progress)) !== undefined;
+}
+
+/**
+ * The matrix as whole numbers, with its inverse modulo a prime. A determinant that is not zero modulo one prime is not zero. A column that
+ * depends on those before it does so modulo every prime: of several primes the one that gets farthest shows a candidate, which is
+ * the first dependent column if a vector v with A v = 0 is found; if there is none, another prime will get farther.
+ */
+function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
+  if (matrix.modular) return matrix.modular;
+  const { routine, n, data } = matrix;
+  const scale = wholeScale(data, n, n);
+  const slices = slicesOf(routine, data, n, scale);
+  let best: Dependent | undefined;
+  let tried = 0;
+  for (const p of digitPrimes(n)) {
+    const found = yield* invertModulo(routine, residuesOf(slices, p), n, p, progress);
+    if (!found) return undefined;
+    if (!isDependent(found)) {
+      const made = { scale, slices: yield* keepSlices(routine, slices), inverse: found };
+      if (matrix.modular) {
+        made.slices.kept.free();
+        found.kept.free();
+      } else matrix.modular = made;
+      return matrix.modular;
+    }
+    if (!best || found.column > best.column) best = found;
+    if (++tried < 2) continue;
+    const isProved = yield* provesSingular(matrix, best, progress);
+    if (isProved === undefined) return undefined;
+    if (isProved) throw singular(routine, best.column);
+  }
+  throw new Error(`${routine}: halfulp ran out of primes`);
+}
+
+export const singular = (routine: string, column: number): SingularError =>
+  new SingularError(`${routine}: column ${column} of A depends on those before it, expected a matrix of full rank`, column);
+
+/**
+ * Whether a column is a combination of those before it, exactly. Those have pivots in `rows` modulo p, so that the square matrix B of
+ * these rows and columns is regular: the only candidate is the solution of B v = a, which the other rows must satisfy too.
+ */
+function* provesSingular(matrix: ExactMatrix, { p, column, rows }: Dependent, progress: Progress): Routine<boolean | undefined> {
+  const { routine, n, data } = matrix;
+  if (column === 0) return data.every((v, e) => e % n !== 0 || v === 0);
+  const part = new Float64Array(column * column);
+  for (const [i, row] of rows.entries()) part.set(data.subarray(row * n, row * n + column), i * column);
+  const scale = wholeScale(part, column, column);
+  const slices = slicesOf(routine, part, column, scale);
+  const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress);
+  if (!inverse) return undefined;
+  if (isDependent(inverse)) return false;
+  const kept = yield* keepSlices(routine, slices);
+  try {
+    const right = Float64Array.from(rows, (row) => data[row * n + column] as number);
+    const { whole, grid } = wholeVector(right, scale.rows);
+    const found = yield* liftModulo(routine, kept, inverse, whole, progress);
+    if (!found) return undefined;
+    const isUsed = new Set(rows);
+    for (let i = 0; i < n; i++) if (!isUsed.has(i) && !satisfies(data.subarray(i * n, i * n + column + 1), found, scale.cols, grid)) return false;
+    return true;
+  } finally {
+    kept.kept.free();
+    inverse.kept.free();
+  }
+}
+
+// Whether sum_j a_j v_j = a_last for v_j = 2^(cols[j] - grid) numerators[j] / denominator, exactly.
+function satisfies(row: Float64Array, { numerators, denominator }: Fractions, cols: Int32Array, grid: number): boolean {
+  const last = row.length - 1;
+  const powers = new Int32Array(last + 1);
+  for (let j = 0; j < last; j++) powers[j] = (cols[j] as number) - grid;
+  let [sum, scale] = [0n, 0];
+  for (let j = 0; j <= last; j++) {
+    if (row[j] === 0) continue;
+    const factor = j < last ? (numerators[j] as bigint) : -denominator;
+    const { whole, grid: own } = wholeVector(row.subarray(j, j + 1), powers.subarray(j, j + 1));
+    const term = (whole[0] as bigint) * factor;
+    if (own > scale) {
+      sum <<= BigInt(own - scale);
+      scale = own;
+    }
+    sum += term << BigInt(scale - own);
+  }
+  return sum === 0n;
+}

@@ -1,0 +1,185 @@
+import type { Routine } from "../dense/steps.ts";
+import { roundRational } from "../exact/rounding.ts";
+import { bitLength, type KeptSlices, type Scale, wholeProducts } from "./integers.ts";
+import { exponent, largest, timesPower } from "./powers.ts";
+import type { Progress } from "./progress.ts";
+
+// Refinement in exact arithmetic, after Wan ("An algorithm to solve integer linear systems exactly using numerical methods", 2006): the
+// residual is kept as whole numbers, each correction is cut to digits, and what it leaves of the residual is computed exactly. So
+// digits of the solution come from the top, some 20 to 40 bits a step, as many as anybody wants. With a bound of the inverse
+// (certificate.ts) each step is an enclosure. Components that are zero, near to a tie or exactly one are decided that way.
+
+/** The system F z = c, F = R A C of certified factors, and x = C z. */
+export interface LiftedSystem {
+  readonly routine: string;
+  readonly scale: Scale;
+  readonly slices: KeptSlices;
+  /** |F^-1 r| <= weights * norm(r). */
+  readonly weights: Float64Array;
+  /** F^-1 v, as good as the factors are. */
+  substitute(v: Float64Array): Routine<Float64Array>;
+}
+
+/** A sum of digits that have come so far: total * 2^-scale. */
+interface Sum {
+  total: bigint;
+  scale: number;
+}
+
+const MIN_GAIN = 4; // bits a step: with fewer the factors are no good for this
+const CHECK_GROWTH = 1.3; // steps from one look at the enclosures to the next
+
+/**
+ * Decide the components `open` of the solution for the right-hand side `whole` * 2^-grid, scaled already. Calls `decide` with each
+ * component and its rounded value. Returns whether all are decided; not if the work was aborted or the factors are too poor.
+ */
+export function* liftNumerically(
+  { routine, scale, slices, weights, substitute }: LiftedSystem,
+  { whole, grid }: { whole: bigint[]; grid: number },
+  open: readonly number[],
+  progress: Progress,
+  decide: (j: number, value: number) => void,
+): Routine<boolean> {
+  const { n, bits, shift } = slices;
+  const r = whole.slice();
+  let t = grid; // the residual is r * 2^-t
+  const sums = new Map<number, Sum>(open.map((j) => [j, { total: 0n, scale: 0 }]));
+  // A tie is one if the difference is below 1 / denominator: see isTie.
+  const denominator = slices.determinant;
+  let nextCheck = 3;
+  let first = 0;
+  for (let step = 0; sums.size > 0; step++) {
+    const { numbers, power } = toNumbers(r); // r = numbers * 2^power, as doubles
+    const top = largest(numbers);
+    if (top === 0) {
+      for (const [j, sum] of sums) decide(j, rounded(sum.total, scale.cols[j] as number, sum.scale));
+      return true;
+    }
+    const size = exponent(top) + power - t; // the residual is below 2^(size + 1)
+    if (step === 0) first = size;
+    if (step >= nextCheck) {
+      nextCheck = Math.ceil(nextCheck * CHECK_GROWTH);
+      for (const [j, sum] of sums) {
+        const value = enclosed(sum, scale.cols[j] as number, weights[j] as number, size + 1, denominator, { grid, shift });
+        if (value === undefined) continue;
+        decide(j, value);
+        sums.delete(j);
+      }
+      if (sums.size === 0) return true;
+      if (first - size < MIN_GAIN * step) return false;
+    }
+    if (!(yield* progress.goesOn("lifting", Math.min(1, (first - size) / (denominator + 1200))))) return false;
+    const down = -exponent(top);
+    const d = yield* substitute(numbers.map((v) => timesPower(v, down)));
+    const digitsPower = 2 * bits - 2 - exponent(largest(d)); // so that digits are below 2^(2 bits - 1)
+    if (!Number.isFinite(digitsPower)) return false;
+    const pairs = new Float64Array(2 * n);
+    const unit = power - down - t - digitsPower; // digits are worth 2^unit
+    for (let j = 0; j < n; j++) {
+      const digit = Math.round(timesPower(d[j] as number, digitsPower));
+      const high = Math.round(digit / 2 ** bits);
+      pairs[2 * j] = high;
+      pairs[2 * j + 1] = digit - high * 2 ** bits;
+      const sum = sums.get(j);
+      if (sum) addDigit(sum, digit, -unit);
+    }
+    const products = yield* wholeProducts(routine, slices.kept, pairs, 2);
+    // F D is the sum of the slices times 2^(unit - shift).
+    const g = shift - unit - t;
+    for (let i = 0; i < n; i++) {
+      const product = combined(products, i, slices, 2);
+      r[i] = g >= 0 ? ((r[i] as bigint) << BigInt(g)) - product : (r[i] as bigint) - (product << BigInt(-g));
+    }
+    if (g > 0) t += g;
+  }
+  return true;
+}
+
+/** The product of row i of M with k digits of radix 2^bits, the first of them the highest. */
+export function combined(products: Float64Array, i: number, { n, bits, count }: KeptSlices, k: 1 | 2): bigint {
+  let sum = 0n;
+  for (let s = count - 1; s >= 0; s--) {
+    const at = k * (s * n + i);
+    if (k === 1) sum = (sum << BigInt(bits)) + BigInt(products[at] as number);
+    else sum = (sum << BigInt(bits)) + (BigInt(products[at] as number) << BigInt(bits)) + BigInt(products[at + 1] as number);
+  }
+  return sum;
+}
+
+// Big numbers as doubles times one power of two.
+function toNumbers(r: readonly bigint[]): { numbers: Float64Array; power: number } {
+  const numbers = Float64Array.from(r, Number);
+  if (largest(numbers) < 2 ** 1000) return { numbers, power: 0 };
+  const power = r.reduce((most, v) => Math.max(most, bitLength(v)), 0) - 900;
+  return { numbers: Float64Array.from(r, (v) => Number(v >> BigInt(power))), power };
+}
+
+function addDigit(sum: Sum, digit: number, scale: number): void {
+  if (scale >= sum.scale || sum.total === 0n) {
+    sum.total = (sum.total << BigInt(Math.max(0, scale - sum.scale))) + BigInt(digit);
+    sum.scale = scale;
+  } else sum.total += BigInt(digit) << BigInt(sum.scale - scale);
+}
+
+const rounded = (total: bigint, power: number, scale: number): number => roundRational(total, 1n, power - scale, "nearest", "binary64") + 0;
+
+// The rounded value of every number within `error` * 2^errorPower of a sum times 2^power, or undefined.
+function enclosed(
+  { total, scale }: Sum,
+  power: number,
+  error: number,
+  errorPower: number,
+  denominator: number,
+  grids: { grid: number; shift: number },
+): number | undefined {
+  const units = errorPower + scale;
+  // Error in units of the last digit, rounded up; numbers toNumbers() has cut off and the rounding here are below one part in 2^40.
+  const above = error * (1 + 2 ** -40);
+  const radius = units > 0 ? BigInt(Math.ceil(above)) << BigInt(units) : BigInt(Math.ceil(timesPower(above, units))) + 1n;
+  const [low, high] = [rounded(total - radius, power, scale), rounded(total + radius, power, scale)];
+  if (Object.is(low, high)) return low;
+  if (!isTie(total, radius, power, scale, low, high, denominator, grids)) return undefined;
+  const middle = tieBetween(low, high);
+  return roundRational(middle.n, 1n, middle.e, "nearest", "binary64") + 0;
+}
+
+/** The number half way between two neighbours, or between the largest number and where infinity begins. */
+function tieBetween(low: number, high: number): { n: bigint; e: number } {
+  const at = (x: number): bigint => {
+    if (x === Number.POSITIVE_INFINITY) return 2n ** 2098n;
+    if (x === Number.NEGATIVE_INFINITY) return -(2n ** 2098n);
+    return BigInt(x < 0 ? -1 : 1) * scaledUp(Math.abs(x));
+  };
+  return { n: at(low) + at(high), e: -1075 };
+}
+
+// x * 2^1074, for a finite x >= 0.
+function scaledUp(x: number): bigint {
+  if (x === 0) return 0n;
+  const e = Math.max(-1074, exponent(x) - 52);
+  return BigInt(timesPower(x, -e)) << BigInt(e + 1074);
+}
+
+/**
+ * Whether the component is exactly the tie between two neighbouring results. With M = 2^shift F and c = whole 2^-grid, Cramer's rule
+ * gives z_j = 2^(shift - grid) N / det(M) for an integer N. The tie is an integer m times 2^e in units of z. Their difference is an
+ * integer times 2^min(shift - grid, e) / det(M): if it is smaller than one such unit it is zero.
+ */
+function isTie(
+  total: bigint,
+  radius: bigint,
+  power: number,
+  scale: number,
+  low: number,
+  high: number,
+  denominator: number,
+  { grid, shift }: { grid: number; shift: number },
+): boolean {
+  const { n, e } = tieBetween(low, high);
+  const unit = Math.min(shift - grid, e - power);
+  // |z - tie| <= |total 2^-scale - n 2^(e - power)| + radius 2^-scale, all as multiples of 2^grain.
+  const grain = Math.min(-scale, e - power);
+  const difference = (total << BigInt(-scale - grain)) - (n << BigInt(e - power - grain));
+  const most = (difference < 0n ? -difference : difference) + (radius << BigInt(-scale - grain));
+  return bitLength(most) + grain <= unit - denominator;
+}

@@ -1,0 +1,31 @@
+import type { Routine } from "../dense/steps.ts";
+import type { Wait } from "../engines/device.ts";
+
+// An engine that answers later lets others have their turn: a signal can be given, and progress be seen.
+const pause: Wait = { now() {}, later: () => new Promise((resolve) => setTimeout(resolve, 0)) };
+const EVERY = 30; // milliseconds
+
+/** Work that may take long: it can be watched and aborted. */
+export class Progress {
+  private last = 0;
+
+  constructor(
+    private readonly signal: AbortSignal | undefined,
+    private readonly onProgress: ((stage: string, done: number) => void) | undefined,
+  ) {}
+
+  get aborted(): boolean {
+    return this.signal?.aborted ?? false;
+  }
+
+  /** Tell how far a stage is, from 0 to 1, let others on now and then, and return whether to go on. */
+  *goesOn(stage: string, done: number): Routine<boolean> {
+    const now = performance.now();
+    if (done === 0 || done >= 1 || now - this.last > EVERY) {
+      this.last = now;
+      this.onProgress?.(stage, Math.min(1, Math.max(0, done)));
+      yield () => pause;
+    }
+    return !this.aborted;
+  }
+}

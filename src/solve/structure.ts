@@ -1,0 +1,81 @@
+// Components that are zero because of where the zeros of A and b are: block triangular structure, hidden by permutations.
+
+/** The matrix as it is stored, row by row. */
+interface Dense {
+  readonly n: number;
+  readonly data: Float64Array;
+}
+
+/**
+ * Which components of the solution of A x = b, A regular, the patterns of A and b make zero.
+ *
+ * A regular matrix has a perfect matching: an order of its rows in which the diagonal has no zero. Row k of that order gives x_k from
+ * b_k and the x_j with a_kj != 0. Starting from the rows with b_k != 0, mark every k whose row has a marked j. For the set Z of those
+ * never marked, the rows of Z have b = 0 and no entry outside Z, so that A_ZZ x_Z = 0; A_ZZ is regular because A is. So x_Z = 0.
+ */
+export function structuralZeros({ n, data }: Dense, matching: Int32Array, b: Float64Array): Uint8Array {
+  const isZero = new Uint8Array(n).fill(1);
+  const queue = new Int32Array(n);
+  let [head, tail] = [0, 0];
+  const mark = (k: number): void => {
+    if (isZero[k] === 0) return;
+    isZero[k] = 0;
+    queue[tail++] = k;
+  };
+  for (let i = 0; i < n; i++) if (b[i] !== 0) mark(matching[i] as number);
+  while (head < tail && tail < n) {
+    const j = queue[head++] as number;
+    for (let i = 0; i < n; i++) if (data[i * n + j] !== 0) mark(matching[i] as number);
+  }
+  return isZero;
+}
+
+/** The column matched with each row, by augmenting paths; undefined if there is no perfect matching, and A is singular. */
+export function perfectMatching({ n, data }: Dense): Int32Array | undefined {
+  const columnOf = new Int32Array(n).fill(-1);
+  const rowOf = new Int32Array(n).fill(-1);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      if (rowOf[j] !== -1 || data[i * n + j] === 0) continue;
+      columnOf[i] = j;
+      rowOf[j] = i;
+      break;
+    }
+  }
+  const seen = new Int32Array(n).fill(-1); // by which search a column was seen
+  const next = new Int32Array(n); // where the search goes on in a row
+  const path = new Int32Array(n + 1); // rows
+  for (let start = 0; start < n; start++) {
+    if (columnOf[start] !== -1) continue;
+    let depth = 0;
+    path[0] = start;
+    next[start] = 0;
+    for (;;) {
+      const i = path[depth] as number;
+      let j = next[i] as number;
+      while (j < n && (data[i * n + j] === 0 || seen[j] === start)) j++;
+      next[i] = j + 1;
+      if (j === n) {
+        if (depth-- === 0) return undefined;
+        continue;
+      }
+      seen[j] = start;
+      const owner = rowOf[j] as number;
+      if (owner !== -1) {
+        path[++depth] = owner;
+        next[owner] = 0;
+        continue;
+      }
+      // Every row of the path takes the column that it looked at last.
+      for (let d = depth, column = j; d >= 0; d--) {
+        const row = path[d] as number;
+        const before = columnOf[row] as number;
+        columnOf[row] = column;
+        rowOf[column] = row;
+        column = before;
+      }
+      break;
+    }
+  }
+  return columnOf;
+}
