@@ -3,7 +3,7 @@ import { SingularError } from "../errors.ts";
 import { roundRational } from "../exact/rounding.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Factorization } from "./factors.ts";
-import { keepMatrix, type KeptSlices, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
+import { type KeptSlices, keepMatrix, lastBits, partOf, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
 import { liftNumerically } from "./lifting.ts";
 import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
 import { type Fractions, liftModulo } from "./padic.ts";
@@ -56,7 +56,7 @@ export function* decideByFactors(
   const { routine, n, data } = matrix;
   const scale = scaleOf(system);
   if (!matrix.lifted) {
-    const slices = yield* keepSlices(routine, slicesOf(routine, data, n, scale));
+    const slices = yield* keepSlices(routine, slicesOf(routine, data, lastBits(data), n, scale));
     if (matrix.lifted) slices.kept.free(); // another call was quicker
     else matrix.lifted = slices;
   }
@@ -96,8 +96,9 @@ export function* proveRegular(matrix: ExactMatrix, progress: Progress): Routine<
 function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
   if (matrix.modular) return matrix.modular;
   const { routine, n, data } = matrix;
-  const scale = wholeScale(data, n, n);
-  const slices = slicesOf(routine, data, n, scale);
+  const last = lastBits(data);
+  const scale = wholeScale(last, n);
+  const slices = slicesOf(routine, data, last, n, scale);
   let best: Dependent | undefined;
   let tried = 0;
   for (const p of digitPrimes(n)) {
@@ -113,7 +114,7 @@ function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatri
     }
     if (!best || found.column > best.column) best = found;
     if (++tried < 2) continue;
-    const isProved = yield* provesSingular(matrix, best, progress);
+    const isProved = yield* provesSingular(matrix, { scale, slices }, best, progress);
     if (isProved === undefined) return undefined;
     if (isProved) throw singular(routine, best.column);
   }
@@ -127,24 +128,30 @@ export const singular = (routine: string, column: number): SingularError =>
  * Whether a column is a combination of those before it, exactly. Those have pivots in `rows` modulo p, so that the square matrix B of
  * these rows and columns is regular: the only candidate is the solution of B v = a, which the other rows must satisfy too.
  */
-function* provesSingular(matrix: ExactMatrix, { p, column, rows }: Dependent, progress: Progress): Routine<boolean | undefined> {
-  const { routine, n, data } = matrix;
+function* provesSingular(
+  { routine, n, data }: ExactMatrix,
+  whole: { readonly scale: Scale; readonly slices: Slices },
+  { p, column, rows }: Dependent,
+  progress: Progress,
+): Routine<boolean | undefined> {
   if (column === 0) return data.every((v, e) => e % n !== 0 || v === 0);
-  const part = new Float64Array(column * column);
-  for (const [i, row] of rows.entries()) part.set(data.subarray(row * n, row * n + column), i * column);
-  const scale = wholeScale(part, column, column);
-  const slices = slicesOf(routine, part, column, scale);
+  const slices = partOf(whole.slices, rows);
+  const { cols } = whole.scale;
   const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress);
   if (!inverse) return undefined;
   if (isDependent(inverse)) return false;
   const kept = yield* keepSlices(routine, slices);
   try {
     const right = Float64Array.from(rows, (row) => data[row * n + column] as number);
-    const { whole, grid } = wholeVector(right, scale.rows);
-    const found = yield* liftModulo(routine, kept, inverse, whole, progress);
+    const { whole: c, grid } = wholeVector(
+      right,
+      Int32Array.from(rows, (row) => whole.scale.rows[row] as number),
+    );
+    const found = yield* liftModulo(routine, kept, inverse, c, progress);
     if (!found) return undefined;
     const isUsed = new Set(rows);
-    for (let i = 0; i < n; i++) if (!isUsed.has(i) && !satisfies(data.subarray(i * n, i * n + column + 1), found, scale.cols, grid)) return false;
+    const holds = (i: number): boolean => isUsed.has(i) || satisfies(data.subarray(i * n, i * n + column + 1), found, cols, grid);
+    for (let i = 0; i < n; i++) if (!holds(i)) return false;
     return true;
   } finally {
     kept.kept.free();

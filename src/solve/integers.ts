@@ -2,7 +2,9 @@ import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
 import type { Entries } from "../engines/kernels.ts";
 import type { Kept } from "../engines/plain.ts";
-import { exponentOf, significand } from "../exact/superaccumulator.ts";
+import { highWord, lowWord, powerOfTwo } from "../exact/bits.ts";
+import { exponentOf } from "../exact/superaccumulator.ts";
+import { exponent, timesPower } from "./powers.ts";
 
 // The system as whole numbers, for the exact stages. Binary64 entries are whole numbers times powers of two, so that with powers for
 // rows and columns M = 2^shift R A C has whole entries. They are cut into slices of so few bits that products with small digits,
@@ -15,11 +17,11 @@ export interface Scale {
 }
 
 /**
- * Bits of slices and of digits: |t| <= 2^(bits - 1) for both, so that n products stay below 2^53. No more than 22, for which there
+ * Bits of slices and of digits: |t| <= 2^(bits - 1) for both, so that n products stay below 2^52. No more than 22, for which there
  * are primes that the kernels can work with.
  */
 export function digitBits(n: number): number {
-  return Math.min(22, Math.floor((55 - Math.ceil(Math.log2(Math.max(2, n)))) / 2));
+  return Math.min(22, Math.floor((54 - Math.ceil(Math.log2(Math.max(2, n)))) / 2));
 }
 
 /** M = sum over s of 2^(bits s) T_s, with |t| <= 2^(bits - 1): slice s is rows s n to (s + 1) n - 1 of `data`. */
@@ -35,59 +37,65 @@ export interface Slices {
   readonly determinant: number;
 }
 
-function trailingZeros(m: number): number {
-  const low = m % 2 ** 32 | 0;
-  if (low !== 0) return 31 - Math.clz32(low & -low);
-  const high = (m / 2 ** 32) | 0;
-  return 32 + 31 - Math.clz32(high & -high);
-}
+const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
-/** The power of two that the last set bit of x is worth; x is not 0. */
+/** The power of two that the last set bit of x is worth; NONE for 0. */
 export function lastBit(x: number): number {
-  return exponentOf(x) + trailingZeros(Math.abs(significand(x)));
+  if (x === 0) return NONE;
+  const high = highWord(x);
+  const low = lowWord();
+  const exponent = Math.max((high >>> 20) & 0x7ff, 1) - 1075;
+  return exponent + (low !== 0 ? trailingZeros(low) : 32 + trailingZeros(high | ((high & 0x7ff00000) === 0 ? 0 : 0x100000)));
 }
 
-/** 1 + floor(log2(|x|)); x is not 0. */
-function firstBit(x: number): number {
-  const m = Math.abs(significand(x));
-  const high = Math.floor(m / 2 ** 32);
-  return exponentOf(x) + (high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(m));
-}
-
-/** The powers that make every entry a whole number, as small as rows first and then columns can have them: no shift is needed. */
-export function wholeScale(A: Float64Array, rows: number, cols: number): Scale {
-  const down = new Int32Array(rows);
-  const right = new Int32Array(cols).fill(NONE);
-  for (let i = 0; i < rows; i++) {
-    let least = NONE;
-    for (let j = 0; j < cols; j++) if (A[i * cols + j] !== 0) least = Math.min(least, lastBit(A[i * cols + j] as number));
-    down[i] = least === NONE ? 0 : -least;
-    for (let j = 0; j < cols; j++) {
-      const v = A[i * cols + j] as number;
-      if (v !== 0) right[j] = Math.min(right[j] as number, lastBit(v) + (down[i] as number));
-    }
-  }
-  return { rows: down, cols: right.map((least) => (least === NONE ? 0 : -least)) };
-}
+/** More than the last bit of any number is worth. */
 const NONE = 2 ** 30;
 
-/** Cut 2^shift R A C into slices, with the least shift that makes it whole. A is n by n, row by row. */
-export function slicesOf(routine: string, A: Float64Array, n: number, { rows, cols }: Scale): Slices {
+/** lastBit() of every entry. */
+export function lastBits(A: Float64Array): Int32Array {
+  const bits = new Int32Array(A.length);
+  for (let e = 0; e < A.length; e++) bits[e] = lastBit(A[e] as number);
+  return bits;
+}
+
+/** The powers that make every entry of an n by n matrix whole, as small as rows first and then columns can have them: no shift is needed. */
+export function wholeScale(bits: Int32Array, n: number): Scale {
+  const rows = new Int32Array(n);
+  const cols = new Int32Array(n).fill(NONE);
+  for (let i = 0; i < n; i++) {
+    let least = NONE;
+    for (let j = 0; j < n; j++) least = Math.min(least, bits[i * n + j] as number);
+    const row = least === NONE ? 0 : -least;
+    rows[i] = row;
+    for (let j = 0; j < n; j++) cols[j] = Math.min(cols[j] as number, (bits[i * n + j] as number) + row);
+  }
+  return { rows, cols: cols.map((least) => (least > NONE / 2 ? 0 : -least)) };
+}
+
+// x 2^-last, a whole number below 2^53.
+function wholeOf(x: number, last: number): number {
+  return last < -1000 || last > 1000 ? timesPower(x, -last) : x * powerOfTwo(-last);
+}
+
+/** Cut 2^shift R A C into slices, with the least shift that makes it whole. A is n by n, row by row, `last` its lastBits(). */
+export function slicesOf(routine: string, A: Float64Array, last: Int32Array, n: number, { rows, cols }: Scale): Slices {
   const bits = digitBits(n);
   let [least, most] = [NONE, -NONE];
   const rowSize = new Float64Array(n).fill(-NONE);
   const colSize = new Float64Array(n).fill(-NONE);
   for (let i = 0; i < n; i++) {
+    let size = -NONE;
     for (let j = 0; j < n; j++) {
       const v = A[i * n + j] as number;
       if (v === 0) continue;
       const power = (rows[i] as number) + (cols[j] as number);
-      const top = firstBit(v) + power;
-      least = Math.min(least, lastBit(v) + power);
-      rowSize[i] = Math.max(rowSize[i] as number, top);
+      const top = exponentOf(v) + 53 + power;
+      least = Math.min(least, (last[i * n + j] as number) + power);
+      size = Math.max(size, top);
       colSize[j] = Math.max(colSize[j] as number, top);
     }
-    most = Math.max(most, rowSize[i] as number);
+    rowSize[i] = size;
+    most = Math.max(most, size);
   }
   const shift = least === NONE ? 0 : -least;
   const size = most === -NONE ? 0 : most + shift;
@@ -99,23 +107,43 @@ export function slicesOf(routine: string, A: Float64Array, n: number, { rows, co
     for (let j = 0; j < n; j++) {
       const v = A[i * n + j] as number;
       if (v === 0) continue;
-      const zeros = trailingZeros(Math.abs(significand(v)));
-      let rest = significand(v) / 2 ** zeros;
-      const at = exponentOf(v) + zeros + (rows[i] as number) + (cols[j] as number) + shift;
-      let s = Math.floor(at / bits);
+      const bit = last[i * n + j] as number;
+      let rest = wholeOf(v, bit);
+      const at = bit + (rows[i] as number) + (cols[j] as number) + shift;
+      const s = Math.floor(at / bits);
       // The lowest digit has fewer bits of the number, so that the others begin at multiples of `bits`.
-      let [room, scale] = [2 ** ((s + 1) * bits - at), 2 ** (at - s * bits)];
-      for (; rest !== 0; s++) {
-        const carry = Math.round(rest / room);
-        data[(s * n + i) * n + j] = (rest - carry * room) * scale;
-        rest = carry;
-        [room, scale] = [radix, 1];
+      const scale = 2 ** (at - s * bits);
+      let carry = Math.round((rest * scale) / radix);
+      let e = (s * n + i) * n + j;
+      data[e] = (rest - (carry * radix) / scale) * scale;
+      for (rest = carry; rest !== 0; rest = carry) {
+        e += n * n;
+        carry = Math.round(rest / radix);
+        data[e] = rest - carry * radix;
       }
     }
   }
-  const half = 0.5 * Math.log2(Math.max(1, n));
+  return { n, bits, shift, count, data, size, determinant: hadamard(rowSize, colSize, shift) };
+}
+
+// log2 of Hadamard's bound, from bounds of the largest entries.
+function hadamard(rows: Float64Array, cols: Float64Array, shift: number): number {
+  const half = 0.5 * Math.log2(Math.max(1, rows.length));
   const bound = (sizes: Float64Array): number => sizes.reduce((sum, top) => sum + Math.max(0, top + shift + half), 0);
-  return { n, bits, shift, count, data, size, determinant: Math.ceil(Math.min(bound(rowSize), bound(colSize))) };
+  return Math.ceil(Math.min(bound(rows), bound(cols)));
+}
+
+/** The slices of some rows and as many of the first columns. */
+export function partOf({ n, bits, shift, count, data, size }: Slices, rows: Int32Array): Slices {
+  const m = rows.length;
+  const part = new Float64Array(count * m * m);
+  for (let s = 0; s < count; s++)
+    for (let i = 0; i < m; i++) {
+      const from = (s * n + (rows[i] as number)) * n;
+      part.set(data.subarray(from, from + m), (s * m + i) * m);
+    }
+  const sizes = new Float64Array(m).fill(size - shift);
+  return { n: m, bits, shift, count, data: part, size, determinant: hadamard(sizes, sizes, shift) };
 }
 
 /** Slices on an engine. */
@@ -142,13 +170,13 @@ export function* wholeProducts(routine: string, { A }: Kept, x: Float64Array, k:
 
 /** b scaled by rows, as whole numbers times 2^-grid. */
 export function wholeVector(b: Float64Array, rows: Int32Array): { whole: bigint[]; grid: number } {
+  const last = lastBits(b);
   let least = NONE;
-  for (let i = 0; i < b.length; i++) if (b[i] !== 0) least = Math.min(least, lastBit(b[i] as number) + (rows[i] as number));
-  const grid = least === NONE ? 0 : -least;
+  for (let i = 0; i < b.length; i++) least = Math.min(least, (last[i] as number) + (rows[i] as number));
+  const grid = least > NONE / 2 ? 0 : -least;
   const whole = Array.from(b, (v, i) => {
-    if (v === 0) return 0n;
-    const zeros = trailingZeros(Math.abs(significand(v)));
-    return BigInt(significand(v) / 2 ** zeros) << BigInt(exponentOf(v) + zeros + (rows[i] as number) + grid);
+    const bit = last[i] as number;
+    return v === 0 ? 0n : BigInt(wholeOf(v, bit)) << BigInt(bit + (rows[i] as number) + grid);
   });
   return { whole, grid };
 }
@@ -164,6 +192,6 @@ export function bitLength(n: bigint): number {
 
 // Rounding to a double may reach the next power of two.
 function bitsOfNumber(size: bigint, rounded: number): number {
-  const bits = firstBit(rounded);
+  const bits = exponent(rounded) + 1;
   return size >> BigInt(bits - 1) === 0n ? bits - 1 : bits;
 }

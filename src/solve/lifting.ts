@@ -87,7 +87,7 @@ export function* liftNumerically(
     // F D is the sum of the slices times 2^(unit - shift).
     const g = shift - unit - t;
     for (let i = 0; i < n; i++) {
-      const product = combined(products, i, slices, 2);
+      const product = combined(products, i, slices);
       r[i] = g >= 0 ? ((r[i] as bigint) << BigInt(g)) - product : (r[i] as bigint) - (product << BigInt(-g));
     }
     if (g > 0) t += g;
@@ -95,13 +95,12 @@ export function* liftNumerically(
   return true;
 }
 
-/** The product of row i of M with k digits of radix 2^bits, the first of them the highest. */
-export function combined(products: Float64Array, i: number, { n, bits, count }: KeptSlices, k: 1 | 2): bigint {
+// The product of row i of M with numbers of two digits of radix 2^bits, the higher one first.
+function combined(products: Float64Array, i: number, { n, bits, count }: KeptSlices): bigint {
   let sum = 0n;
   for (let s = count - 1; s >= 0; s--) {
-    const at = k * (s * n + i);
-    if (k === 1) sum = (sum << BigInt(bits)) + BigInt(products[at] as number);
-    else sum = (sum << BigInt(bits)) + (BigInt(products[at] as number) << BigInt(bits)) + BigInt(products[at + 1] as number);
+    const at = 2 * (s * n + i);
+    sum = (sum << BigInt(bits)) + (BigInt(products[at] as number) << BigInt(bits)) + BigInt(products[at + 1] as number);
   }
   return sum;
 }

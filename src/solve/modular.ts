@@ -11,7 +11,8 @@ import type { Progress } from "./progress.ts";
 // Columns that are eliminated at a time: the panel is done here, n^2 of them in all for each, the rest by the engine.
 const PANEL = 32;
 
-export const remainder = (x: number, p: number): number => x - p * Math.round(x / p);
+/** x modulo p, at most p / 2 in magnitude; |x| < 2^52. */
+export const remainder = (x: number, p: number): number => x - p * Math.floor(x / p + 0.5);
 
 /** Primes whose residues are digits for systems of order n, from the largest on. */
 export function* digitPrimes(n: number): Generator<number> {
@@ -37,8 +38,13 @@ export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64
   const residues = new Float64Array(n * n);
   let power = 1;
   for (let s = 0; s < count; s++) {
-    const slice = data.subarray(s * n * n, (s + 1) * n * n);
-    for (let e = 0; e < n * n; e++) residues[e] = remainder((residues[e] as number) + remainder((slice[e] as number) * power, p), p);
+    const from = s * n * n;
+    // Products are below 2^44: some hundred of them can be added up before a remainder is taken.
+    const isLast = s === count - 1 || s % 100 === 99;
+    for (let e = 0; e < n * n; e++) {
+      const sum = (residues[e] as number) + (data[from + e] as number) * power;
+      residues[e] = isLast ? remainder(sum, p) : sum;
+    }
     power = remainder(power * 2 ** bits, p);
   }
   return residues;
@@ -88,12 +94,7 @@ export function* invertModulo(
       const column = eliminate(panel, n, width, p, isUsed, rows.subarray(first, first + width));
       if (column >= 0) return { p, column: first + column, rows: rows.slice(0, first + column) };
       const Q = yield* rowsOf(kept.A, rows.subarray(first, first + width));
-      for (let k = 0; k < width; k++) {
-        Q[k * n + first + k] = remainder((Q[k * n + first + k] as number) + 1, p);
-        const at = (rows[first + k] as number) * width + k;
-        panel[at] = remainder((panel[at] as number) - 1, p);
-      }
-      for (let e = 0; e < panel.length; e++) panel[e] = -(panel[e] as number);
+      factorsOf(panel, Q, n, first, width, p, rows);
       yield* subtract(routine, kept.A, panel, Q, width, p);
     }
     done = true;
@@ -103,11 +104,22 @@ export function* invertModulo(
   }
 }
 
-// In place, n by width: D^-1 in the pivot rows, -B D^-1 in the others. -1, or the column that has no pivot.
+// From the panel and the pivot rows of C to the factors of the product.
+function factorsOf(panel: Float64Array, Q: Float64Array, n: number, first: number, width: number, p: number, rows: Int32Array): void {
+  for (let e = 0; e < panel.length; e++) panel[e] = -(panel[e] as number);
+  for (let k = 0; k < width; k++) {
+    Q[k * n + first + k] = remainder((Q[k * n + first + k] as number) + 1, p);
+    const at = (rows[first + k] as number) * width + k;
+    panel[at] = remainder((panel[at] as number) + 1, p);
+  }
+}
+
+// In place, n by width: D^-1 in the pivot rows, -B D^-1 in the others. -1, or the column that has no pivot. Remainders are taken of a
+// column when its turn comes: up to then an entry is at most p + 64 (p / 2)^2 < 2^52.
 function eliminate(panel: Float64Array, n: number, width: number, p: number, isUsed: Uint8Array, rows: Int32Array): number {
-  const inverse = 1 / p;
   const pivotRow = new Float64Array(width);
   for (let c = 0; c < width; c++) {
+    for (let at = c; at < n * width; at += width) panel[at] = remainder(panel[at] as number, p);
     let row = 0;
     while (row < n && (isUsed[row] === 1 || panel[row * width + c] === 0)) row++;
     if (row === n) return c;
@@ -115,20 +127,19 @@ function eliminate(panel: Float64Array, n: number, width: number, p: number, isU
     rows[c] = row;
     const factor = inverseOf(panel[row * width + c] as number, p);
     panel[row * width + c] = 1;
-    for (let k = 0; k < width; k++) pivotRow[k] = remainder((panel[row * width + k] as number) * factor, p);
+    for (let k = 0; k < width; k++) pivotRow[k] = remainder(remainder(panel[row * width + k] as number, p) * factor, p);
     panel.set(pivotRow, row * width);
-    for (let i = 0; i < n; i++) {
-      const at = i * width;
-      const f = panel[at + c] as number;
-      if (i === row || f === 0) continue;
-      panel[at + c] = 0;
-      for (let k = 0; k < width; k++) {
-        const x = (panel[at + k] as number) - f * (pivotRow[k] as number);
-        panel[at + k] = x - p * Math.round(x * inverse);
-      }
-    }
+    for (let i = 0; i < n; i++) if (i !== row) subtractRow(panel, i * width, c, width, pivotRow);
   }
+  for (let e = 0; e < panel.length; e++) panel[e] = remainder(panel[e] as number, p);
   return -1;
+}
+
+function subtractRow(panel: Float64Array, at: number, c: number, width: number, pivotRow: Float64Array): void {
+  const f = panel[at + c] as number;
+  if (f === 0) return;
+  panel[at + c] = 0;
+  for (let k = 0; k < width; k++) panel[at + k] = (panel[at + k] as number) - f * (pivotRow[k] as number);
 }
 
 // What the engine keeps may be out of reach here: then a product with columns of the identity brings it.
