@@ -41,9 +41,9 @@ export const exluBatch: Both["exluBatch"] = matrices.exluBatch;
  */
 export const sptrsv: Both["sptrsv"] = matrices.sptrsv;
 /**
- * The solution of A x = b for one right-hand side or, as the columns of a matrix, several: factors in binary32 or binary64,
- * refinement with exact residuals until LINPACK's criterion holds, and dearer factors where it does not come to that. The
- * Solution tells what happened. Throws a SingularError for a singular matrix, a ValueError for an entry that is not finite.
+ * The exact solution of A x = b, every component rounded once and proved, for one right-hand side or, as the columns of a matrix,
+ * several; with `rounding: "backward"` a faster one with a small backward error. The Solution tells what happened. Throws a
+ * SingularError for a singular matrix, a ValueError for an entry that is not finite.
  */
 export const solve: Solves["solve"] = matrices.solve;
 /** The factors of A, for any number of right-hand sides. A is copied, never changed. */

@@ -63,6 +63,15 @@ class Cases {
   }
 }
 
+// Of a condition of about 1e18.
+function hilbert(n: number): Matrix {
+  return matrix(
+    Float64Array.from({ length: n * n }, (_, e) => 1 / (Math.floor(e / n) + (e % n) + 1)),
+    n,
+    n,
+  );
+}
+
 const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 
 /** The routines of an engine, synchronous or not. */
@@ -115,6 +124,11 @@ export async function selfTest(engine: Tested): Promise<string> {
   const b = cases.numbers(new Float64Array(0), 500, 20);
   for (const uplo of ["lower", "upper"] as const)
     for (const trans of [false, true]) addTo(hash, await (await engine.sptrsv(A, { uplo, trans })).solve(b));
+  for (const n of [1, 17, 70]) {
+    const right = cases.numbers(new Float64Array(0), n, 20);
+    addTo(hash, (await engine.solve(cases.matrix(new Float64Array(0), n, n, "column"), right)).x);
+  }
+  addTo(hash, (await engine.solve(hilbert(14), cases.numbers(new Float64Array(0), 14, 2))).x);
   return hash.digest("hex");
 }
 

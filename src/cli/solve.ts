@@ -10,28 +10,35 @@ import { checkOutput } from "./save.ts";
 
 export const solve: Command = {
   name: "solve",
-  summary: "solve A x = b: fast factors, refined with exact residuals until LINPACK's criterion holds",
+  summary: "solve A x = b: the exact solution, every component rounded once",
   operands: "A b",
   count: [2, 2],
   options: {
-    method: { type: "string", value: "M", help: "auto (unless said otherwise), mixed, double or exact: the factors to begin with" },
-    "no-fallback": { type: "boolean", help: "do not go on to dearer factors where the first ones do not converge" },
-    "max-iterations": { type: "string", value: "N", help: "corrections at most with the factors of one method; 30 unless said otherwise" },
+    rounding: {
+      type: "string",
+      value: "R",
+      help: "correct (default): proved, the same bits everywhere; backward: faster, a small residual",
+    },
+    method: { type: "string", value: "M", help: "auto (default), mixed, double or exact: the method to begin with" },
+    "no-fallback": { type: "boolean", help: "do not go on to costlier methods if the first one does not converge" },
+    "max-iterations": { type: "string", value: "N", help: "the most corrections with one set of factors; default 30" },
     ...OUTPUT_OPTIONS,
     ...ENGINE_OPTIONS,
   },
   help: `
 Solves A x = b for a square matrix and one right-hand side or, as the columns of a matrix, several, from .npy, Matrix Market or
-CSV files. The residual is LINPACK's, exact and rounded once: at most 1 is converged. Exit code 1 for a singular matrix, or where it
-did not converge.`,
+CSV files. The default answer is the exact solution of the system as it is stored, every component rounded once. It comes with a proof
+(certified: true), and its bits are the same with every --engine. With --rounding backward it is the solution of a nearby system:
+residual at most 1 and backwardError at most (n + 1) 2^-53. Exit code 1 if the matrix is singular or the answer did not converge.`,
   examples: [
     ["halfulp solve A.mtx b.mtx -o x.npy", "into a file, with a summary"],
-    ["halfulp solve A.csv b.csv --method exact", "with exact factors from the start"],
+    ["halfulp solve A.csv b.csv --rounding backward", "faster, without a proof"],
   ],
   async run(args, io) {
     const [left, right] = args.operands as [string, string];
     await checkOutput(args.text("output"));
     const options: SolveOptions = {
+      rounding: args.word("rounding", ["correct", "backward"]),
       method: args.word("method", ["auto", "mixed", "double", "exact"]),
       fallback: !args.flag("no-fallback"),
       maxIterations: args.whole("max-iterations", 1),
@@ -42,13 +49,18 @@ did not converge.`,
     const progress = new Progress(io, "solve").tick();
     try {
       const start = performance.now();
-      const { x, converged, method, fellBack, iterations, residual, certified } = await engine.solve(A, b, options);
+      const onProgress = (stage: string, done: number): void => progress.report(done, 1, "", stage);
+      const { x, fellBack, ...solution } = await engine.solve(A, b, { ...options, onProgress });
+      const { converged, method, iterations, residual, backwardError, condition, certified } = solution;
       const time = performance.now() - start;
       const facts = {
+        rounding: options.rounding ?? "correct",
         method: fellBack ? `${method} (a cheaper one did not converge)` : method,
         engine: engine.device,
         unknowns: A.rows,
         residual,
+        backwardError,
+        condition,
         iterations,
         converged,
         certified,

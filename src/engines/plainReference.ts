@@ -75,7 +75,8 @@ export const plainReference: PlainKernels = {
     const { n, lu } = triangles as Factors | Inverses;
     for (let i = 0; i < n; i++) {
       let sum = part === "lower" ? (v[i] as number) : 0;
-      for (let j = part === "lower" ? 0 : i; j < (part === "lower" ? i : n); j++) sum += Math.abs(lu[i * n + j] as number) * (v[j] as number);
+      for (let j = part === "lower" ? 0 : i; j < (part === "lower" ? i : n); j++)
+        sum += Math.abs(lu[i * n + j] as number) * (v[j] as number);
       out[i] = sum;
     }
   },

@@ -41,7 +41,8 @@ export function* answerCorrectly(
   const targets = columns.map((b): Target => ({ b, x: new Float64Array(n).fill(Number.NaN), open: every, measures: undefined }));
   const state: State = { method: settings.method === "auto" ? "double" : settings.method, fellBack: false, iterations: 0 };
   if (state.method === "mixed") yield* byMixedFactors(work, targets, settings, state);
-  if (state.method !== "exact" && (settings.fallback || state.method === "double")) yield* byFactors(work, targets, settings, state, progress);
+  if (state.method !== "exact" && (settings.fallback || state.method === "double"))
+    yield* byFactors(work, targets, settings, state, progress);
   if (settings.fallback || state.method === "exact") yield* byExactArithmetic(work, targets, state, progress);
   const measures: Measured[] = [];
   for (const { b, x, measures: known } of targets) measures.push(known ?? (yield* measuredAnew(work.given, b, x)));
@@ -82,13 +83,7 @@ function* byMixedFactors(work: Work, targets: readonly Target[], { maxIterations
   state.fellBack = true;
 }
 
-function* approximate(
-  work: Work,
-  method: SolveMethod,
-  targets: readonly Target[],
-  maxIterations: number,
-  state: State,
-): Routine<void> {
+function* approximate(work: Work, method: SolveMethod, targets: readonly Target[], maxIterations: number, state: State): Routine<void> {
   const attempts = yield* attempt(
     work,
     method,

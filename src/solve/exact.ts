@@ -57,10 +57,17 @@ export function* decideByFactors(
   const scale = scaleOf(system);
   if (!matrix.lifted) {
     const slices = yield* keepSlices(routine, slicesOf(routine, data, lastBits(data), n, scale));
-    if (matrix.lifted) slices.kept.free(); // another call was quicker
+    if (matrix.lifted)
+      slices.kept.free(); // another call was quicker
     else matrix.lifted = slices;
   }
-  const lifted = { routine, scale, slices: matrix.lifted as KeptSlices, weights, substitute: (v: Float64Array) => factors.substitute(v, 1) };
+  const lifted = {
+    routine,
+    scale,
+    slices: matrix.lifted as KeptSlices,
+    weights,
+    substitute: (v: Float64Array) => factors.substitute(v, 1),
+  };
   const left = new Set(open);
   yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
     x[j] = value;

@@ -121,7 +121,9 @@ const TINY = 2 ** -1070; // above what underflow can do to a residual of two ste
 function judge(system: System, { weights }: Certificate, running: Running, mostIterations: number): void {
   const { rows, cols, power, n } = system;
   const { right, high, low, r, first } = running;
-  const errors = r.map((v, i) => (Math.abs(v) + 2 ** -53 * (Math.abs(v) + Math.abs((first as Float64Array)[i] as number))) * (1 + 2 ** -50) + TINY);
+  const errors = r.map(
+    (v, i) => (Math.abs(v) + 2 ** -53 * (Math.abs(v) + Math.abs((first as Float64Array)[i] as number))) * (1 + 2 ** -50) + TINY,
+  );
   const s = normalizing(errors, rows);
   const size = largest(scaledBy(errors, rows, s)) * (1 + 2 ** -50); // times 2^-s
   if (!Number.isFinite(size) || !Number.isFinite(largest(high))) {

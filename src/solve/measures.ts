@@ -124,7 +124,10 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   });
   const least = most * (1 - n * 2 ** -50);
   const sum = new Superaccumulator();
-  let [worst, against]: [Size, Size] = [{ n: 0n, e: 0 }, { n: 1n, e: 0 }];
+  let [worst, against]: [Size, Size] = [
+    { n: 0n, e: 0 },
+    { n: 1n, e: 0 },
+  ];
   const mayBeLargest = (i: number): boolean => !((quotients[i] as number) < least);
   yield* forRows(routine, A, mayBeLargest, (row, i) => {
     embedded().accumulate("dot", row, x, sum.clear(), true);

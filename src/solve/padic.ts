@@ -183,7 +183,10 @@ function reconstruct(value: bigint, m: bigint, limit: bigint): { n: bigint; d: b
 }
 
 // Powers of p and numbers from their digits, by halves.
-function powersOf(p: number, count: number): { of(k: number): bigint; combine(digits: readonly Float64Array[], j: number, from: number, to: number): bigint } {
+function powersOf(
+  p: number,
+  count: number,
+): { of(k: number): bigint; combine(digits: readonly Float64Array[], j: number, from: number, to: number): bigint } {
   const known = new Map<number, bigint>([
     [0, 1n],
     [1, BigInt(p)],

@@ -212,11 +212,7 @@ export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape,
 
 // One call's address of what n by n factors or inverses keep at `at`, binary64.
 function startTriangle(job: Job, kind: number, shape: Shape, at: number): Job {
-  return job
-    .start(kind, shape.like)
-    .set(layout.JOB_C, at)
-    .set(layout.JOB_C_ROW, shape.line)
-    .set(layout.JOB_N, shape.cols);
+  return job.start(kind, shape.like).set(layout.JOB_C, at).set(layout.JOB_C_ROW, shape.line).set(layout.JOB_N, shape.cols);
 }
 
 const inverseWork = (arena: Arena, shape: Shape): number => aligned(arena.call("inverseWork", shape.cols) >>> 0);

@@ -8,6 +8,7 @@ import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedMatrixVector } from "../../problems/illConditionedMatrixVector.ts";
 import { illConditionedTriangular, representableTriangular } from "../../problems/illConditionedTriangular.ts";
 import { skeelCondition } from "../../problems/skeelCondition.ts";
+import type { Solves } from "../../solve/types.ts";
 import { routinesOn } from "../../study.ts";
 import type { Matrix } from "../../types.ts";
 import { uniform } from "./data.ts";
@@ -43,7 +44,7 @@ export interface AccuracyScale {
   readonly every: number;
 }
 
-type Exact = Routines<Float64Array>;
+type Exact = Routines<Float64Array> & Pick<Solves, "solve">;
 type Errors = Record<string, number | null>;
 type Measure = (routines: Exact, n: number, asked: number, seed: number) => { condition: number; errors: Errors };
 
@@ -120,7 +121,7 @@ function triangularErrors({ extrsv }: Exact, T: Matrix, b: Float64Array): Return
 }
 
 // The right-hand side is that of a solution of random numbers: made by rounding A x, it has an exact solution of its own.
-function lu({ exgemv, exlu }: Exact, n: number, asked: number, seed: number): ReturnType<Measure> {
+function lu({ exgemv, exlu, solve }: Exact, n: number, asked: number, seed: number): ReturnType<Measure> {
   const A = illConditionedMatrix(n, asked, seed);
   const b = exgemv(1, A, uniform(n, seed), 0, new Float64Array(n));
   const { x, condition } = exactSolution(A, b);
@@ -131,6 +132,7 @@ function lu({ exgemv, exlu }: Exact, n: number, asked: number, seed: number): Re
     exact: relativeError(x, exact.solve(b)),
     refine1: relativeError(x, exact.solve(b, { refine: 1 })),
     refine2: relativeError(x, exact.solve(b, { refine: 2 })),
+    correct: relativeError(x, solve(A, b).x),
     plainFactorization: factorizationError(A, plain),
     exactFactorization: factorizationError(A, exact),
   };

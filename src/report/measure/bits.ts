@@ -9,6 +9,7 @@ import { matrix } from "../../matrix.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedTriangular } from "../../problems/illConditionedTriangular.ts";
 import { laplacian } from "../../problems/laplacian.ts";
+import type { Solves } from "../../solve/types.ts";
 import { engineOf, kernels, onThreads, openclKernels, routinesOn } from "../../study.ts";
 import type { Real } from "../../types.ts";
 import { dominant, dotOfCondition, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
@@ -38,7 +39,8 @@ const GRID = 24;
 const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; binary64`;
 
 // The routines of engines that answer at once and of those that answer later, for one precision.
-type Some = Pick<Routines<Float64Array>, "exsum" | "exdot" | "exnrm2" | "exgemv" | "exgemm" | "extrsv" | "exlu" | "exluBatch" | "sptrsv">;
+type Some = Pick<Solves, "solve"> &
+  Pick<Routines<Float64Array>, "exsum" | "exdot" | "exnrm2" | "exgemv" | "exgemm" | "extrsv" | "exlu" | "exluBatch" | "sptrsv">;
 type Later = Some | AsyncMethods<Some>;
 type Results = readonly (Real | Int32Array)[];
 type Run = (routines: Some) => Promise<Results>;
@@ -91,6 +93,13 @@ const DENSE: Readonly<Record<string, Run>> = {
       const factors = await exlu(A);
       results.push(factors.lu.data, factors.pivots, await factors.solve(b), await factors.solve(b, { refine: 2 }));
     }
+    return results;
+  },
+  async solve({ solve }) {
+    const b = uniform(ORDER, 13);
+    const results: Real[] = [];
+    for (const A of [matrix(uniform(ORDER ** 2, 14), ORDER, ORDER), illConditionedMatrix(ORDER, 1e20, 15)])
+      results.push((await solve(A, b)).x);
     return results;
   },
   async exluBatch({ exluBatch }) {
