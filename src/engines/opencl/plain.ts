@@ -19,6 +19,7 @@ import {
   STUCK,
   spaceOf,
 } from "./plainLu.ts";
+import { residuals } from "./plainResidual.ts";
 import { type Sides, substituteBy, substituteWaiting } from "./plainSubstitute.ts";
 import { inScope, Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
@@ -39,6 +40,7 @@ export function plainBy(
     keep: (...args) => keepPlain(copies, ...args),
     magnitudes: (routine, ...args) => call(routine, (scope) => magnitudes(scope, ...args)),
     factorize: (routine, ...args) => call(routine, (scope) => factorize(scope, ...args, chosen, steps)),
+    residual: (routine, ...args) => call(routine, (scope) => residuals(scope, ...args)),
     substitute: (routine, ...args) => call(routine, (scope) => substitute(scope, ...args, steps)),
   };
 }
