@@ -4,12 +4,12 @@ import type { Entries } from "../kernels.ts";
 import type { Kept, PlainFactors, PlainKernels, Scaling } from "../plain.ts";
 import { remoteMemory } from "../remote.ts";
 import { long, type RealType, realOf } from "./numbers.ts";
+import { invert, invertBlocks, type Triangles } from "./plainInverse.ts";
 import {
   BLOCK,
   bytesOf,
   definesOf,
   ENDED,
-  invert,
   PIVOTS,
   type PlainBlocking,
   PlainLu,
@@ -42,6 +42,7 @@ export function plainBy(
     factorize: (routine, ...args) => call(routine, (scope) => factorize(scope, ...args, chosen, steps)),
     residual: (routine, ...args) => call(routine, (scope) => residuals(scope, ...args)),
     substitute: (routine, ...args) => call(routine, (scope) => substitute(scope, ...args, steps)),
+    invert: (routine, factors) => call(routine, (scope) => invert(scope, factors)),
   };
 }
 
@@ -87,12 +88,6 @@ export function* magnitudes(scope: Scope, A: Entries, scale: Float64Array, sums:
   yield device.read(top, largestHere);
   sums.set(sumsHere);
   largest.set(largestHere);
-}
-
-/** What substitution needs of factors. */
-export interface Triangles {
-  readonly matrix: PlainMatrix;
-  readonly inverses: { readonly lower: DeviceBuffer; readonly upper: DeviceBuffer };
 }
 
 /** Factors on a device. */
@@ -161,8 +156,7 @@ export function* factorize(
     if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps); // groups did not run at the same time
     const { column, order, least, largest } = outcome;
     if (column < 0) {
-      invert(device, matrix, false, 0, matrix.size / BLOCK, inverses.lower);
-      invert(device, matrix, true, 0, matrix.size / BLOCK, inverses.upper);
+      invertBlocks(device, { matrix, inverses });
       how.after?.("inverses");
       if (k > 0) {
         const unknowns = scope.scratch(matrix.size * k * bytesOf(real));
