@@ -19,6 +19,7 @@ import {
   STUCK,
   spaceOf,
 } from "./plainLu.ts";
+import { subtractModulo } from "./plainModulo.ts";
 import { residuals } from "./plainResidual.ts";
 import { magnitudes, weigh } from "./plainSizes.ts";
 import { type Sides, substituteBy, substituteWaiting } from "./plainSubstitute.ts";
@@ -45,6 +46,7 @@ export function plainBy(
     substitute: (routine, ...args) => call(routine, (scope) => substitute(scope, ...args, steps)),
     invert: (routine, factors) => call(routine, (scope) => invert(scope, factors)),
     weigh: (routine, ...args) => call(routine, (scope) => weigh(scope, ...args)),
+    subtractModulo: (routine, ...args) => call(routine, (scope) => subtractModulo(scope, ...args)),
   };
 }
 
