@@ -112,7 +112,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
     for (const inverses of all) inverses.free();
   });
 
-  test("factors that are freed leave their inverses, and another engine's driver gives the same", async () => {
+  test("factors that are freed leave their inverses, and the asynchronous engine gives the same", async () => {
     const factors = factorsOf(200, MATRICES.random as Make);
     const inverses = [plain.invert("solve", factors), await (backendOn(device).plain as PlainKernels).invert("solve", factors)];
     factors.free();

@@ -9,7 +9,7 @@ import { memoryOf } from "./store.ts";
 const TILE = 64;
 const ITEMS = 256;
 
-/** C := C - P Q modulo p, whole numbers, for a C on the device: see PlainKernels. What is left is at most p / 2 in magnitude. */
+/** C := C - P Q modulo p, whole numbers, for a C on the device: see PlainKernels. Results are at most p / 2 in magnitude. */
 export function* subtractModulo(scope: Scope, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): Work<void> {
   const { device } = scope;
   const { data, offset, rows, cols, rowStep, colStep } = C;

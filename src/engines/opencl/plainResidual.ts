@@ -6,13 +6,13 @@ import { double, long, realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
 import { plainResidual } from "./sources.generated.ts";
 
-// b - A x on a device, in twice the working precision: for refinement, at once or with back substitution, and for data of which
-// every product and sum is exact.
+// b - A x on a device, in twice the working precision. Refinement calls it, at once or block by block with back substitution, and so do
+// the exact stages, with whole numbers of which every product and sum is exact.
 
 /** What a residual is made of. */
 type Terms = Omit<NextResidual, "update">;
 
-/** r := b + alpha A x for k right-hand sides. A may have more rows or columns. */
+/** r := b + alpha A x for k right-hand sides. A may be rectangular. */
 export function* residuals(
   scope: Scope,
   alpha: number,

@@ -3,10 +3,10 @@
 // through local memory, the next while one is multiplied. Within a warp of 32 there are 8 by 4 work-items, so that its loads
 // from local memory are few.
 //
-// With TRIANGLES, one step of inverting L and U at the same time, which blocks of KB rows and columns divide: A is in T, which holds
-// both factors, B and C are in W, which becomes both inverses. The third number of a group says which: 0 is L X = I, where step s
-// has block s, 1 is U Y = I, where it has block s from the end. Diagonal blocks of the inverses are separate. The columns of such a
-// block are new in this step: C := -A B there.
+// With TRIANGLES it is one step of inverting L and U at the same time, in blocks of KB rows and columns. A is in T, which holds both
+// factors; B and C are in W, which receives both inverses. The third group id selects the system: 0 is L X = I, where step s has
+// block s; 1 is U Y = I, where it has block s from the end. The diagonal blocks of the inverses are in `lower` and `upper`. The
+// columns of the step's diagonal block have no entries in C yet: there C := -A B.
 #define TM 128
 #define ITEMS 256
 #define CN (TN / 16)

@@ -1,5 +1,5 @@
-// Inverses of L and U by substitution, which plainRows.cl has: of their diagonal blocks, and the steps of inverting all of L and U.
-// Of the last number of a group 0 is for L and 1 for U.
+// Inverses of L and U by substitution, with solveStrip of plainRows.cl: those of the diagonal blocks, and the rows of one step of
+// inverting all of L and U. The last group id is 0 for L and 1 for U.
 
 // The inverses of the diagonal blocks, KB by KB each, row by row and one after another.
 __kernel FIXED(ITEMS) void plainInverse(const __global REAL *T, int ld, __global REAL *lower, __global REAL *upper) {
@@ -16,8 +16,8 @@ UNROLL
   for (int q = 0; q < Q; q++) ENTRY(X, KB, up, slot * Q + q, j) = x[q];
 }
 
-// One step of inverting L and U, as in plainGemm: substitution in the rows of its block, in all columns that are not zero but for
-// those of the diagonal block. T holds the factors, W becomes the inverses.
+// One step of inverting L and U, before the products of plainGemm: substitution in the rows of the step's block, in all nonzero
+// columns outside the diagonal block. T holds the factors, W receives the inverses.
 __kernel FIXED(ITEMS) void plainInverseRows(const __global REAL *T, int ldt, __global REAL *W, int ld, int step, int blocks) {
   __local REAL l[Q][KB + 4] __attribute__((aligned(32))), solved[Q][STRIP];
   const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
@@ -32,7 +32,7 @@ UNROLL
   for (int q = 0; q < Q; q++) column[(long)TURNED(up, slot * Q + q) * ld] = x[q];
 }
 
-// The diagonal blocks of both inverses to their place in W.
+// Copies the diagonal blocks of both inverses into W.
 __kernel FIXED(KB) void plainInverseDiagonal(const __global REAL *lower, const __global REAL *upper, __global REAL *W, int ld) {
   const int i = get_group_id(0), j = get_local_id(0);
   const long at = (long)i * KB + j;

@@ -1,9 +1,8 @@
 // C := C - P Q modulo p, whole numbers in binary64: P is rows by depth, Q depth by cols, both row by row.
 // With |P|, |Q| <= p / 2, |C| <= p, p < 2^23 and depth <= 64, x = C - P Q is at most 16 p^2 + p < 2^51, and so is every sum on the way:
-// none of them is rounded. x / p is at most 2^27 + 1, and what is taken for it, with two roundings, is off by less than 2^-24.
-// With the nearest whole number q of that, |x - p q| < p / 2 + p 2^-24 <= p / 2 + 1 / 2. Both sides being halves of whole numbers,
-// |x - p q| <= p / 2; and p q <= |x| + p is exact.
-// A work-group has a tile of 64 by 64, a work-item 4 rows and 4 columns of it, every 16th; pieces of P and Q, KT deep, go
+// nothing is rounded. x / p is at most 2^27 + 1, so x * (1 / p), with two roundings, is off by less than 2^-24. For the nearest
+// whole number q, |x - p q| < p / 2 + p 2^-24 <= p / 2 + 1 / 2. Both sides are multiples of 1 / 2, so |x - p q| <= p / 2.
+// A work-group has a tile of 64 by 64, a work-item 4 rows and every 16th column of it; pieces of P and Q, KT deep, go
 // through local memory.
 #define TILE 64
 #define KT 16

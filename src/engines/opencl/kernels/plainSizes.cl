@@ -1,7 +1,7 @@
 // Of every row of A, or of a chunk of its columns, the sum and the largest of scale[j] abs(a_ij); NaN stays the largest.
 double larger(double size, double v) { return v > size || v != v ? v : size; }
 
-// Which columns of row i count: all of them, or those of a triangle, of a lower one without its diagonal.
+// The columns of row i that count: all, those of an upper triangle, or those of a lower one without its diagonal.
 #if defined(LOWER)
 #define BEGIN(i) 0
 #define END(i) min(i, cols)
