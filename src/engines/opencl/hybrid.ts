@@ -5,10 +5,11 @@ import type { Cpu } from "./hybridCpu.ts";
 import { eliminateWithCpu, type LookAhead } from "./hybridFactor.ts";
 import { diagonalBlocks, moveBlock } from "./hybridKernels.ts";
 import { type Watch, watched } from "./hybridPhases.ts";
-import { Residual, residuals } from "./hybridResidual.ts";
 import { solveUpper, substituteWithCpu, timesInverse } from "./hybridSubstitute.ts";
-import { onDevice, plainBy, type Steps, substitute, type Triangles } from "./plain.ts";
+import { onDevice, plainBy, type Steps, substitute } from "./plain.ts";
+import type { Triangles } from "./plainInverse.ts";
 import { BLOCK, type PlainMatrix } from "./plainLu.ts";
+import { Residual } from "./plainResidual.ts";
 import type { Sides } from "./plainSubstitute.ts";
 import { inScope, type Scope } from "./scope.ts";
 import type { Copies } from "./store.ts";
@@ -47,10 +48,7 @@ export function plainWithCpu(
 ): PlainKernels {
   const sharing = sharingOf(choices.solve);
   const call = (routine: string, work: (scope: Scope) => Work<void>) => run(inScope(device, routine, work)) as void | Promise<void>;
-  const kernels: PlainKernels = {
-    ...plainBy(run, device, copies, choices.plain, shared(cpu, sharing)),
-    residual: (routine, ...args) => call(routine, (scope) => residuals(scope, ...args)),
-  };
+  const kernels = plainBy(run, device, copies, choices.plain, shared(cpu, sharing));
   if (sharing.backward === "gpu") return kernels;
   return { ...kernels, refine: (routine, ...args) => call(routine, (scope) => refine(scope, cpu, sharing, ...args)) };
 }

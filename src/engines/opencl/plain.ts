@@ -4,12 +4,12 @@ import type { Entries } from "../kernels.ts";
 import type { Kept, PlainFactors, PlainKernels, Scaling } from "../plain.ts";
 import { remoteMemory } from "../remote.ts";
 import { long, type RealType, realOf } from "./numbers.ts";
+import { invert, invertBlocks, type Triangles } from "./plainInverse.ts";
 import {
   BLOCK,
   bytesOf,
   definesOf,
   ENDED,
-  invert,
   PIVOTS,
   type PlainBlocking,
   PlainLu,
@@ -19,6 +19,9 @@ import {
   STUCK,
   spaceOf,
 } from "./plainLu.ts";
+import { subtractModulo } from "./plainModulo.ts";
+import { residuals } from "./plainResidual.ts";
+import { magnitudes, weigh } from "./plainSizes.ts";
 import { type Sides, substituteBy, substituteWaiting } from "./plainSubstitute.ts";
 import { inScope, Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
@@ -39,7 +42,11 @@ export function plainBy(
     keep: (...args) => keepPlain(copies, ...args),
     magnitudes: (routine, ...args) => call(routine, (scope) => magnitudes(scope, ...args)),
     factorize: (routine, ...args) => call(routine, (scope) => factorize(scope, ...args, chosen, steps)),
+    residual: (routine, ...args) => call(routine, (scope) => residuals(scope, ...args)),
     substitute: (routine, ...args) => call(routine, (scope) => substitute(scope, ...args, steps)),
+    invert: (routine, factors) => call(routine, (scope) => invert(scope, factors)),
+    weigh: (routine, ...args) => call(routine, (scope) => weigh(scope, ...args)),
+    subtractModulo: (routine, ...args) => call(routine, (scope) => subtractModulo(scope, ...args)),
   };
 }
 
@@ -49,48 +56,6 @@ export function keepPlain(copies: Copies, routine: string, A: Entries, lasting: 
   if (here && !lasting) return { A, free: () => {} };
   const data = copies.keep(routine, A);
   return { A: { ...A, data, offset: 0, rowStep: A.cols, colStep: 1 }, free: () => remoteMemory(data)?.free() };
-}
-
-const SIZES_GROUP = 128;
-const CHUNKS = 32;
-
-/** Sums and largest magnitudes of the rows of A, scaled by columns. */
-export function* magnitudes(scope: Scope, A: Entries, scale: Float64Array, sums: Float64Array, largest: Float64Array): Work<void> {
-  const { device } = scope;
-  const { rows, cols } = A;
-  if (rows === 0) return;
-  const { buffer, offset, rowStep, colStep } = scope.matrix(A);
-  const along = colStep === 1;
-  const length = Math.ceil(cols / Math.min(CHUNKS, Math.max(1, cols)));
-  const chunks = along || cols === 0 ? 1 : Math.ceil(cols / length);
-  const [total, top] = [scope.scratch(8 * rows * chunks), scope.scratch(8 * rows * chunks)];
-  const factors = scope.copy(scale);
-  const kernel = (name: string) =>
-    device.kernel(name, [sources.plain, sources.plainSizes], {
-      ...definesOf("double"),
-      FROM: realOf(A.data.BYTES_PER_ELEMENT),
-      GROUP: SIZES_GROUP,
-    });
-  if (along) {
-    const args = [buffer, long(offset), long(rowStep), cols, factors, total, top];
-    device.launch(kernel("plainSizesAlong"), [rows], [SIZES_GROUP], args);
-  } else {
-    const groups = Math.ceil(rows / SIZES_GROUP);
-    const args = [buffer, long(offset), long(colStep), rows, cols, length, factors, total, top];
-    device.launch(kernel("plainSizesAcross"), [groups, chunks], [SIZES_GROUP, 1], args);
-    if (chunks > 1) device.launch(kernel("plainSizesTotal"), [groups], [SIZES_GROUP], [total, top, rows, chunks]);
-  }
-  const [sumsHere, largestHere] = [new Float64Array(rows), new Float64Array(rows)];
-  yield device.read(total, sumsHere);
-  yield device.read(top, largestHere);
-  sums.set(sumsHere);
-  largest.set(largestHere);
-}
-
-/** What substitution needs of factors. */
-export interface Triangles {
-  readonly matrix: PlainMatrix;
-  readonly inverses: { readonly lower: DeviceBuffer; readonly upper: DeviceBuffer };
 }
 
 /** Factors on a device. */
@@ -159,8 +124,7 @@ export function* factorize(
     if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps); // groups did not run at the same time
     const { column, order, least, largest } = outcome;
     if (column < 0) {
-      invert(device, matrix, false, 0, matrix.size / BLOCK, inverses.lower);
-      invert(device, matrix, true, 0, matrix.size / BLOCK, inverses.upper);
+      invertBlocks(device, { matrix, inverses });
       how.after?.("inverses");
       if (k > 0) {
         const unknowns = scope.scratch(matrix.size * k * bytesOf(real));

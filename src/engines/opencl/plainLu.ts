@@ -216,16 +216,8 @@ function made(kernels: Map<number, Kernel>, key: number, make: () => Kernel): Ke
 
 const SPARE_LOCAL = 8192; // what a group needs beside rows of others
 const ALONE = 256; // work-items of the group that does a panel alone
-const STRIP = 32;
-const ITEMS = 256;
-
-/** The inverses of diagonal blocks from `block` on, `count` of them: of L, or of U; 128 by 128 each, one after another. */
-export function invert(device: Device, matrix: PlainMatrix, upper: boolean, block: number, count: number, inverses: DeviceBuffer): void {
-  const { real, data, ld } = matrix;
-  const defines = { ...definesOf(real), P: STRIP, LISTS: 1, KB: BLOCK, ...(upper ? { FLIP: 1 } : {}) };
-  const kernel = device.kernel("plainInverse", [sources.plain, sources.plainRows], defines);
-  if (count > 0) device.launch(kernel, [BLOCK / STRIP, count], [ITEMS, 1], [data, ld, block, inverses]);
-}
+export const STRIP = 32;
+export const ITEMS = 256;
 
 /** Before a factorization. */
 export function prepare(device: Device, { state }: PlainMatrix): void {

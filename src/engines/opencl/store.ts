@@ -85,7 +85,8 @@ export class Copies {
 const TILE = 32;
 const ROWS = 8;
 
-function memoryOf(x: Array): DeviceBuffer {
+/** The memory of an array that must be on the device. */
+export function memoryOf(x: Array): DeviceBuffer {
   const memory = remoteMemory(x);
   if (!memory) throw new EngineError("opencl: an array is not on the device, expected one that is");
   return memory;

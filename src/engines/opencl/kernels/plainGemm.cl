@@ -2,6 +2,11 @@
 // A work-group has a tile of TM by TN, a work-item 8 rows and TN / 16 columns of it in registers; pieces of A and B, KT deep, go
 // through local memory, the next while one is multiplied. Within a warp of 32 there are 8 by 4 work-items, so that its loads
 // from local memory are few.
+//
+// With TRIANGLES it is one step of inverting L and U at the same time, in blocks of KB rows and columns. A is in T, which holds both
+// factors; B and C are in W, which receives both inverses. The third group id selects the system: 0 is L X = I, where step s has
+// block s; 1 is U Y = I, where it has block s from the end. The diagonal blocks of the inverses are in `lower` and `upper`. The
+// columns of the step's diagonal block have no entries in C yet: there C := -A B.
 #define TM 128
 #define ITEMS 256
 #define CN (TN / 16)
@@ -20,9 +25,9 @@
   for (int e = 0; e < QUADS_A; e++) nextA[e] = *(const __global REAL4 *)(fromA + (e == 0 ? 0 : later[e - 1]));                  \
   UNROLL                                                                                                                        \
   for (int e = 0; e < QUADS_B_UP; e++)                                                                                          \
-    if (KT * TN / 4 >= ITEMS || lid < KT * TN / 4) nextB[e] = *(const __global REAL4 *)(fromB + e * (ITEMS / (TN / 4)) * ld);   \
+    if (KT * TN / 4 >= ITEMS || lid < KT * TN / 4) nextB[e] = *(const __global REAL4 *)(fromB + e * (ITEMS / (TN / 4)) * ldb);  \
   fromA += KT;                                                                                                                  \
-  fromB += KT * ld;
+  fromB += KT * ldb;
 
 #define KEEP(to)                                                                                                                 \
   UNROLL                                                                                                                          \
@@ -37,7 +42,21 @@
   }
 
 // Its size is not fixed: the limit of registers would not count then.
+#ifdef TRIANGLES
+__kernel void plainGemm(__global REAL *W, int ld, const __global REAL *T, int lda, const __global REAL *lower, const __global REAL *upper,
+                        int step, int blocks) {
+  const bool up = get_group_id(2) == 1;
+  const int block = up ? blocks - 1 - step : step, k0 = block * KB, depth = KB;
+  const int rows = blocks * KB, row = up ? 0 : k0 + KB, column = up ? k0 : 0;
+  const bool isNew = column + (int)get_group_id(0) * TN / KB * KB == k0;
+  const __global REAL *B = isNew ? (up ? upper : lower) + (long)k0 * KB - k0 : W + (long)k0 * ld;
+  const int ldb = isNew ? KB : ld;
+#else
 __kernel void plainGemm(__global REAL *W, int ld, int rows, int row, int column, int k0, int depth) {
+  const bool isNew = false;
+  const __global REAL *T = W, *B = W + (long)k0 * ld;
+  const int lda = ld, ldb = ld;
+#endif
   __local REAL a[2][KT][TM + 4] __attribute__((aligned(32))), b[2][KT][TN] __attribute__((aligned(32)));
   const int lid = get_local_id(0), lane = lid % 32, warp = lid / 32;
   const int tx = warp % 2 * 8 + lane % 8, ty = warp / 2 * 4 + lane / 8;
@@ -50,11 +69,11 @@ UNROLL
     for (int j = 0; j < CN; j++) sum[i][j] = 0;
   // distances rather than addresses: registers are short
   const int itsRow = row0 + lid / (KT / 4);
-  const __global REAL *fromA = W + (long)min(itsRow, rows - 1) * ld + k0 + lid % (KT / 4) * 4;
-  const __global REAL *fromB = W + (long)(k0 + lid / (TN / 4)) * ld + col0 + lid % (TN / 4) * 4;
+  const __global REAL *fromA = T + (long)min(itsRow, rows - 1) * lda + k0 + lid % (KT / 4) * 4;
+  const __global REAL *fromB = B + (long)(lid / (TN / 4)) * ldb + col0 + lid % (TN / 4) * 4;
   int later[QUADS_A];
 UNROLL
-  for (int e = 1; e < QUADS_A; e++) later[e - 1] = (min(itsRow + e * (ITEMS / (KT / 4)), rows - 1) - min(itsRow, rows - 1)) * ld;
+  for (int e = 1; e < QUADS_A; e++) later[e - 1] = (min(itsRow + e * (ITEMS / (KT / 4)), rows - 1) - min(itsRow, rows - 1)) * lda;
   LOAD
   KEEP(0)
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -99,9 +118,9 @@ UNROLL
       for (int h = 0; h < CN / V; h++) {
         __global VEC *c = (__global VEC *)(W + (long)at * ld + col0 + 64 * h + V * tx);
 #if TN > 32
-        *c -= (VEC)(sum[i][V * h], sum[i][V * h + 1], sum[i][V * h + 2], sum[i][V * h + 3]);
+        *c = (isNew ? (VEC)(0) : *c) - (VEC)(sum[i][V * h], sum[i][V * h + 1], sum[i][V * h + 2], sum[i][V * h + 3]);
 #else
-        *c -= (VEC)(sum[i][V * h], sum[i][V * h + 1]);
+        *c = (isNew ? (VEC)(0) : *c) - (VEC)(sum[i][V * h], sum[i][V * h + 1]);
 #endif
       }
   }

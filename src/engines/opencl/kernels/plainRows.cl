@@ -7,22 +7,20 @@
 #define ITEMS (STRIP * SLOTS)
 #define PIECES ((KB * Q + ITEMS - 1) / ITEMS)
 
-// Entries k0 to k0 + Q - 1 of every row, as they are needed: FLIP for an upper triangle, taken from its end.
-#ifdef FLIP
-#define ENTRY(T, ld, i, k) T[(long)(KB - 1 - (i)) * (ld) + KB - 1 - (k)]
-#else
-#define ENTRY(T, ld, i, k) T[(long)(i) * (ld) + (k)]
-#endif
+// Row i of a block, or column i. An upper triangle is taken from its end, where `flip` is set, so that it is a lower one.
+#define TURNED(flip, i) ((flip) ? KB - 1 - (i) : (i))
+#define ENTRY(T, ld, flip, i, k) T[(long)TURNED(flip, i) * (ld) + TURNED(flip, k)]
 
+// Entries k0 to k0 + Q - 1 of every row, as they are needed.
 #define FETCH(k0)                                                                                                                 \
   UNROLL                                                                                                                          \
   for (int e = 0; e < PIECES; e++) {                                                                                              \
     int at = lid + e * ITEMS;                                                                                                     \
-    next[e] = at < KB * Q ? ENTRY(T, ld, at / Q, (k0) + at % Q) : (REAL)0;                                                        \
+    next[e] = at < KB * Q ? ENTRY(T, ld, flip, at / Q, (k0) + at % Q) : (REAL)0;                                                  \
   }
 
-// x := T^-1 x. T is unit lower, or FLIPped upper.
-void solveStrip(const __global REAL *T, int ld, REAL *x, __local REAL (*l)[KB + 4], __local REAL (*solved)[STRIP]) {
+// x := T^-1 x by substitution. T is unit lower, or flipped and upper.
+void solveStrip(const __global REAL *T, int ld, bool flip, REAL *x, __local REAL (*l)[KB + 4], __local REAL (*solved)[STRIP]) {
   const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
   REAL next[PIECES];
   FETCH(0)
@@ -38,9 +36,7 @@ UNROLL
     if (slot == s) {
 UNROLL
       for (int k = 0; k < Q; k++) {
-#ifdef FLIP
-        x[k] = x[k] / l[k][s * Q + k];
-#endif
+        if (flip) x[k] = x[k] / l[k][s * Q + k];
         solved[k][lane] = x[k];
 UNROLL
         for (int i = k + 1; i < Q; i++) x[i] = fma(-l[k][s * Q + i], x[k], x[i]);
@@ -96,22 +92,8 @@ UNROLL
   REAL x[Q];
 UNROLL
   for (int q = 0; q < Q; q++) x[q] = W[(long)(top + slot * Q + q) * ld + j];
-  if (solves) solveStrip(W + (long)top * ld + top, ld, x, l, solved);
+  if (solves) solveStrip(W + (long)top * ld + top, ld, false, x, l, solved);
 UNROLL
   for (int q = 0; q < Q; q++)
     if (solves) W[(long)(top + slot * Q + q) * ld + j] = x[q];
-}
-
-// The inverses of diagonal blocks from block `block` on, KB by KB each, row by row and one after another: of L, or of U (FLIP).
-__kernel FIXED(ITEMS) void plainInverse(const __global REAL *W, int ld, int block, __global REAL *inverses) {
-  __local REAL l[Q][KB + 4] __attribute__((aligned(32))), solved[Q][STRIP];
-  const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
-  const int at = block + get_group_id(1), j = get_group_id(0) * STRIP + lane;
-  REAL x[Q];
-UNROLL
-  for (int q = 0; q < Q; q++) x[q] = slot * Q + q == j ? (REAL)1 : (REAL)0;
-  solveStrip(W + (long)at * KB * ld + at * KB, ld, x, l, solved);
-  __global REAL *X = inverses + (long)at * KB * KB;
-UNROLL
-  for (int q = 0; q < Q; q++) ENTRY(X, KB, slot * Q + q, j) = x[q];
 }

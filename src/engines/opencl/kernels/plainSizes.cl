@@ -1,6 +1,18 @@
 // Of every row of A, or of a chunk of its columns, the sum and the largest of scale[j] abs(a_ij); NaN stays the largest.
 double larger(double size, double v) { return v > size || v != v ? v : size; }
 
+// The columns of row i that count: all, those of an upper triangle, or those of a lower one without its diagonal.
+#if defined(LOWER)
+#define BEGIN(i) 0
+#define END(i) min(i, cols)
+#elif defined(UPPER)
+#define BEGIN(i) (i)
+#define END(i) cols
+#else
+#define BEGIN(i) 0
+#define END(i) cols
+#endif
+
 // A group a row, along it.
 __kernel FIXED(GROUP) void plainSizesAlong(const __global FROM *A, long offset, long rowStep, int cols, const __global double *scale,
                                            __global double *sums, __global double *largest) {
@@ -8,7 +20,7 @@ __kernel FIXED(GROUP) void plainSizesAlong(const __global FROM *A, long offset, 
   const int lid = get_local_id(0), i = get_group_id(0);
   const __global FROM *row = A + offset + i * rowStep;
   double sum = 0, size = 0;
-  for (int j = lid; j < cols; j += GROUP) {
+  for (int j = BEGIN(i) + lid; j < END(i); j += GROUP) {
     double v = scale[j] * fabs((double)row[j]);
     sum += v;
     size = larger(size, v);

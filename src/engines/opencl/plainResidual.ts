@@ -1,16 +1,18 @@
-import { apart, beside } from "../../solve/columns.ts";
 import type { DeviceBuffer, Work } from "../device.ts";
 import type { Entries } from "../kernels.ts";
 import type { NextResidual } from "../plain.ts";
 import { lanesOf } from "./hybridKernels.ts";
 import { double, long, realOf } from "./numbers.ts";
 import type { DeviceMatrix, Scope } from "./scope.ts";
-import { hybridResidual } from "./sources.generated.ts";
+import { plainResidual } from "./sources.generated.ts";
+
+// b - A x on a device, in twice the working precision. Refinement calls it, at once or block by block with back substitution, and so do
+// the exact stages, with whole numbers of which every product and sum is exact.
 
 /** What a residual is made of. */
 type Terms = Omit<NextResidual, "update">;
 
-/** r := b + alpha A x for k right-hand sides, a pass over A for each. */
+/** r := b + alpha A x for k right-hand sides. A may be rectangular. */
 export function* residuals(
   scope: Scope,
   alpha: number,
@@ -20,21 +22,14 @@ export function* residuals(
   k: number,
   r: Float64Array,
 ): Work<void> {
-  const n = A.rows;
-  const [xs, bs] = [apart(x, n, k), apart(b, n, k)];
-  const all = bs.map((c, j): Terms => ({ A, alpha: -alpha, c, y: xs[j] as Float64Array, r: new Float64Array(n) }));
-  const given = all.map((terms) => new Residual(scope, terms));
-  for (const residual of given) residual.subtract(0, A.cols);
-  for (const residual of given) yield* residual.read();
-  r.set(
-    beside(
-      all.map((terms) => terms.r),
-      n,
-    ),
-  );
+  const residual = new Residual(scope, { A, alpha: -alpha, c: b, y: x, r }, k);
+  residual.subtract(0, A.cols);
+  yield* residual.read();
 }
 
-/** c - alpha A y on the device, for blocks of y as they come. */
+const MOST_SIDES = 4; // in one pass over A
+
+/** c - alpha A y on the device, for blocks of y as they come; c and y have k columns, row by row. */
 export class Residual {
   private readonly A: DeviceMatrix;
   private readonly y: DeviceBuffer;
@@ -43,26 +38,31 @@ export class Residual {
   constructor(
     private readonly scope: Scope,
     private readonly next: Terms,
+    private readonly k = 1,
   ) {
-    const n = next.A.rows;
+    const { rows, cols } = next.A;
     this.A = scope.matrix(next.A);
-    this.y = scope.scratch(8 * n);
-    const r = new Float64Array(2 * n);
+    this.y = scope.scratch(8 * cols * k);
+    const r = new Float64Array(2 * rows * k);
     r.set(next.c);
     this.r = scope.copy(r);
   }
 
   /** Subtract alpha A[:, from...to] y[from...to]. */
   subtract(from: number, to: number): void {
+    const { k } = this;
     const { device } = this.scope;
     const { buffer, offset, rowStep, colStep, rows } = this.A;
     const { A, alpha, y } = this.next;
-    device.write(this.y, y.subarray(from, to), 8 * from);
+    device.write(this.y, y.subarray(from * k, to * k), 8 * from * k);
     const byRows = lanesOf(device);
     const { LANES, ROWS } = colStep === 1 ? byRows : { LANES: 1, ROWS: byRows.LANES * byRows.ROWS };
-    const kernel = device.kernel("residual", [hybridResidual], { REAL: realOf(A.data.BYTES_PER_ELEMENT), LANES, ROWS });
     const args = [buffer, long(offset), long(rowStep), long(colStep), double(alpha), this.y, this.r, rows, from, to - from];
-    device.launch(kernel, [1, Math.ceil(rows / ROWS)], [LANES, ROWS], args);
+    for (let side = 0; side < k && rows > 0; side += MOST_SIDES) {
+      const defines = { REAL: realOf(A.data.BYTES_PER_ELEMENT), LANES, ROWS, K: Math.min(MOST_SIDES, k - side) };
+      const kernel = device.kernel("residual", [plainResidual], defines);
+      device.launch(kernel, [1, Math.ceil(rows / ROWS)], [LANES, ROWS], [...args, k, side]);
+    }
   }
 
   /** Rounded to binary64. */

@@ -1,0 +1,78 @@
+import type { Device, DeviceBuffer, Work } from "../device.ts";
+import type { PlainFactors, PlainInverses } from "../plain.ts";
+import { BLOCK, bytesOf, definesOf, ITEMS, type PlainMatrix, STRIP } from "./plainLu.ts";
+import { Scope } from "./scope.ts";
+import * as sources from "./sources.generated.ts";
+
+// Inverses of the factors of P (R A C) = L U on a device, by substitution.
+
+/** Factors on a device, with the inverses of their diagonal blocks of 128 by 128, one after another. */
+export interface Triangles {
+  readonly matrix: PlainMatrix;
+  readonly inverses: { readonly lower: DeviceBuffer; readonly upper: DeviceBuffer };
+}
+
+/** A lower and an upper triangle in one matrix, as in PlainMatrix. */
+export interface Stored {
+  readonly matrix: Pick<PlainMatrix, "n" | "ld" | "data">;
+}
+
+const kernelOf = (device: Device, matrix: PlainMatrix, name: string) =>
+  device.kernel(name, [sources.plain, sources.plainRows, sources.plainInverse], {
+    ...definesOf(matrix.real),
+    P: STRIP,
+    LISTS: 1,
+    KB: BLOCK,
+  });
+
+/** The inverses of the diagonal blocks of both factors. */
+export function invertBlocks(device: Device, { matrix, inverses }: Triangles): void {
+  const { data, ld, size } = matrix;
+  const kernel = kernelOf(device, matrix, "plainInverse");
+  if (size > 0) device.launch(kernel, [BLOCK / STRIP, size / BLOCK, 2], [ITEMS, 1, 1], [data, ld, inverses.lower, inverses.upper]);
+}
+
+const DEEP = 8; // as in the factorization, see PlainBlocking
+
+// L X = I and U Y = I, right-looking in blocks of 128 rows. Step s solves for block row s of X by substitution and subtracts its
+// products with L from the rows below. The same launches do block row s from the end of Y and the rows above it: the shapes are
+// equal. Only nonzero columns are touched, n^3 / 3 operations for each inverse. The diagonal blocks of X and Y come with the factors
+// and are by substitution too. No right-hand side is multiplied by an inverse.
+//
+// The bound of PlainInverses: x_ij = (delta_ij - sum of t_ik x_kj) / t_ii is one sum, in an order that blocks determine, with fused
+// multiply-adds. A term goes through at most 128 roundings in the product of its block, one for each of at most B - 2 later blocks, one
+// for each row of the diagonal block that comes before row i, and the division. With r rows before it, that is at most
+// 128 + (B - 2) + r + 1, and there are n >= 128 (B - 1) + r + 1 rows for L; for U the same holds from the end, where the first block
+// has only the m rows that are not padding: m + 128 for B = 2, and at most 128 + (B - 2) + 128 <= 128 (B - 1) + m = n for more. Terms
+// of the padding are 0. So every term has at most n roundings (Higham, Accuracy and Stability, Lemma 8.4).
+
+/** The inverses of both factors. `width`: of the tiles of products, 128, 64 or 32; by default enough tiles for the device. */
+export function* invert(scope: Scope, factors: PlainFactors, width?: number): Work<PlainInverses> {
+  const { device, routine } = scope;
+  const { matrix, inverses } = factors as PlainFactors & Triangles;
+  const { real, n, size, data, ld } = matrix;
+  const { lower, upper } = inverses;
+  const blocks = size / BLOCK;
+  const lasting = new Scope(device, routine); // what the inverses keep
+  try {
+    const to = lasting.scratch(size * size * bytesOf(real));
+    const rows = kernelOf(device, matrix, "plainInverseRows");
+    for (let step = 0; step < blocks; step++) {
+      if (step > 0) device.launch(rows, [(step * BLOCK) / STRIP, 2], [ITEMS, 1], [data, ld, to, size, step, blocks]);
+      const [done, left] = [step + 1, blocks - 1 - step];
+      // Wide tiles read less; narrow ones keep more multiprocessors busy.
+      const tile = width ?? [128, 64].find((w) => ((2 * done * BLOCK) / w) * left >= device.units) ?? 32;
+      const defines = { ...definesOf(real), TN: tile, KT: DEEP, KB: BLOCK, TRIANGLES: 1 };
+      const product = device.kernel("plainGemm", [sources.plain, sources.plainGemm], defines);
+      const args = [to, size, data, ld, lower, upper, step, blocks];
+      if (left > 0) device.launch(product, [(done * BLOCK) / tile, left, 2], [ITEMS, 1, 1], args);
+    }
+    if (size > 0) device.launch(kernelOf(device, matrix, "plainInverseDiagonal"), [size], [BLOCK], [lower, upper, to, size]);
+    yield device.finish();
+    const inverted: PlainInverses & Stored = { n, matrix: { n, ld: size, data: to }, free: () => lasting.free() };
+    return inverted;
+  } catch (error) {
+    lasting.free();
+    throw error;
+  }
+}
