@@ -1,33 +1,32 @@
 // The oracle of solve() against answers that were computed in another language, against another way to round, and against itself.
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { Random } from "../../src/study.ts";
-import { fromHex, toHex } from "../hex.ts";
+import { toHex } from "../hex.ts";
+import { readCases } from "../solve/cases.ts";
 import { randoms, SEED } from "../solve/checks.ts";
 import { roundRatio as searched } from "./rational.ts";
 import { eliminate, enclose, measures, roundRatio, solution } from "./system.ts";
 
-interface Line {
-  readonly kind: string;
-  readonly n: number;
-  readonly A: string[];
-  readonly b: string[];
-  readonly want: string[] | null;
-}
-const LINES: Line[] = readFileSync(new URL("../vectors/solve.jsonl", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => JSON.parse(line));
+const SHARED = readCases("solve.jsonl");
+const TIES = readCases("solve-ties.jsonl");
+const hex = (x: number[] | number | undefined): string[] | number | undefined => (typeof x === "object" ? x.map(toHex) : x);
 
 describe("elimination", () => {
-  test(`gives the answers of solve.jsonl, ${LINES.length} of them`, () => {
-    expect(LINES.length).toBe(540);
-    for (const { kind, n, A, b, want } of LINES) {
-      const x = solution(n, A.map(fromHex), b.map(fromHex));
-      if (want === null) expect(x, kind).toBeTypeOf("number");
-      else expect(typeof x === "number" ? x : x.map(toHex), kind).toEqual(want);
+  test(`gives the answers of solve.jsonl, ${SHARED.length} of them`, () => {
+    expect(SHARED.length).toBe(540);
+    for (const { system, want } of SHARED) {
+      const { kind, n, A, b } = system;
+      const x = solution(n, A, b);
+      if (want === undefined) expect(x, kind).toBeTypeOf("number");
+      else expect(hex(x), kind).toEqual(hex(want));
     }
+  });
+
+  test(`gives those of solve-ties.jsonl, ${TIES.length} of them, and dependent columns`, () => {
+    expect(TIES.length).toBe(47);
+    for (const { system, want, index } of TIES)
+      expect(hex(solution(system.n, system.A, system.b)), system.kind).toEqual(hex(want ?? index));
   });
 
   test("finds the first column that depends on those before it", () => {
@@ -102,9 +101,9 @@ describe(`enclosures, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("are never wrong, whatever they prove", () => {
-    for (const { kind, n, A, b, want } of LINES.slice(0, 120)) {
-      const proved = enclose(n, A.map(fromHex), b.map(fromHex));
-      for (const [i, x] of proved.entries()) if (x !== undefined) expect(toHex(x), kind).toBe(want?.[i]);
+    for (const { system, want } of [...TIES, ...SHARED.slice(0, 120)]) {
+      const proved = enclose(system.n, system.A, system.b);
+      for (const [i, x] of proved.entries()) if (x !== undefined) expect(toHex(x), system.kind).toBe(toHex(want?.[i] as number));
     }
   });
 });

@@ -1,6 +1,5 @@
 // solve() with rounding "correct", the default: the bits of the exact solution, rounded, on every engine; whatever is done to
 // the system that leaves its solution alone, or changes it in a known way; and a proof that singular matrices are singular.
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
   illConditionedMatrix,
@@ -17,10 +16,11 @@ import { csc, csr } from "../../src/sparse/formats.ts";
 import { Random } from "../../src/study.ts";
 import { DENSE, DENSE_FEW, type DenseRoutines, describeDense } from "../engines.ts";
 import { permutation, vector } from "../generators.ts";
-import { fromHex, storedBits, toHex } from "../hex.ts";
+import { storedBits, toHex } from "../hex.ts";
 import { LAYOUTS, place } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { eliminate, enclose, type Ratio, roundRatio, solution } from "../oracles/system.ts";
+import { FILES, readCases } from "./cases.ts";
 import { columns, failure, LONG, randoms, SEED, solutionColumns } from "./checks.ts";
 import { described, knownIntegers, permuted, SYSTEM_KINDS, type System, scaled, singular, systemOf } from "./systems.ts";
 
@@ -74,17 +74,13 @@ const check = (
 
 // ---------------------------------------------------------------- answers from elsewhere
 
-const CASES = readFileSync(new URL("../vectors/solve.jsonl", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => JSON.parse(line) as { kind: string; n: number; A: string[]; b: string[]; want: string[] | null })
-  .map(({ kind, n, A, b, want }) => {
-    const system: System = { kind, n, A: Float64Array.from(A, fromHex), b: Float64Array.from(b, fromHex) };
-    return { system, want: want ? want.map(fromHex) : (solution(n, system.A, system.b) as number) };
-  });
+const CASES = FILES.flatMap(readCases).map(({ system, want }) => ({
+  system,
+  want: want ?? (solution(system.n, system.A, system.b) as number),
+}));
 
 describe("the shared cases", () => {
-  test.each(LONG ? DENSE : DENSE_FEW)(`all ${CASES.length} systems of solve.jsonl, on $name`, async ({ name, routines }) => {
+  test.each(LONG ? DENSE : DENSE_FEW)(`all ${CASES.length} systems of ${FILES.join(" and ")}, on $name`, async ({ name, routines }) => {
     for (const { system, want } of CASES) await check(routines, system, want, name);
   });
 
