@@ -118,7 +118,7 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   let most = 0;
   const quotients = r.map((v, i) => {
     const [above, below] = [Math.abs(v), sizes[i] as number];
-    if (!(above > SMALL && below > SMALL && below < Number.POSITIVE_INFINITY)) return Number.NaN;
+    if (!(above > SMALL && below > SMALL && below < Number.POSITIVE_INFINITY)) return Number.NaN; // NaN is below nothing
     most = Math.max(most, above / below);
     return above / below;
   });
@@ -141,10 +141,12 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   return worst.n === 0n ? 0 : roundRational(worst.n, against.n, worst.e - against.e, "nearest", "binary64");
 }
 
-// 2^power (|A| |x| + |b|), rounded as it comes.
+// 2^power (|A| |x| + |b|), rounded as it comes. Components of x that lose bits when they are scaled make all of them NaN: a large
+// entry of A would bring the loss back.
 function* weightsOf({ routine, n, A }: System, b: Float64Array, x: Float64Array, power: number): Routine<Float64Array> {
   const sums = new Float64Array(n);
   const scale = x.map((v) => timesPower(Math.abs(v), power));
+  if (scale.some((v, j) => v < 2 ** -1022 && x[j] !== 0)) return sums.fill(Number.NaN);
   yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
   for (let i = 0; i < n; i++) sums[i] = (sums[i] as number) + timesPower(Math.abs(b[i] as number), power);
   return sums;

@@ -151,11 +151,17 @@ function scaledNearly({ n, norm }: System, { right, y, r }: Approximation): numb
   return size === 0 ? 0 : largest(r) / (n * 2 ** -53 * size);
 }
 
-// Both measures, as parts of what they may be: 1 or less has converged. The componentwise one costs a pass over the matrix, and
-// matters where the other is small.
-function* measureNearly(system: System, approximation: Approximation): Routine<number> {
+// Refinement goes on to this componentwise error, although n + 1 times half of it has converged: residuals are exact, so that another
+// correction or two bring x as near to the solution as binary64 allows, where LAPACK's expert driver stays n times farther away.
+const FINE = 2 ** -52;
+
+/**
+ * Both measures as parts of what they may be: 1 or less has converged. `isFine` says that there is nothing to gain. The componentwise
+ * one costs a pass over the matrix, and matters where the other is small.
+ */
+function* measureNearly(system: System, approximation: Approximation): Routine<{ residual: number; isFine: boolean }> {
   const residual = scaledNearly(system, approximation);
-  if (!(residual <= 1)) return residual;
+  if (!(residual <= 1)) return { residual, isFine: false };
   const { n, routine, A, power } = system;
   const { right, y, r } = approximation;
   const sums = new Float64Array(n);
@@ -166,14 +172,14 @@ function* measureNearly(system: System, approximation: Approximation): Routine<n
     const above = Math.abs(r[i] as number);
     if (above > 0) most = Math.max(most, above / ((sums[i] as number) + Math.abs(right.scaled[i] as number)));
   }
-  return Math.max(residual, most / ((n + 1) * 2 ** -53));
+  return { residual: Math.max(residual, most / ((n + 1) * 2 ** -53)), isFine: most <= FINE };
 }
 
-// Converged, or not going to be? NaN is neither below nor above anything: it ends. Both measures are off by a factor of 1 + n u and a
-// little more: what is so near to 1 gets one correction more.
+// Converged, or not going to be? NaN is neither below nor above anything: it ends. What has converged may try once to get nearer, what
+// has not twice.
 function* judge(system: System, running: Running, most: number): Routine<void> {
   const { attempt, y } = running;
-  const residual = yield* measureNearly(system, running);
+  const { residual, isFine } = yield* measureNearly(system, running);
   if (!(residual < Number.POSITIVE_INFINITY) || !Number.isFinite(largest(y))) {
     running.ended = true;
     return;
@@ -182,7 +188,7 @@ function* judge(system: System, running: Running, most: number): Routine<void> {
   running.expected = running.residual === Number.POSITIVE_INFINITY ? residual : residual * (residual / running.residual);
   running.residual = residual;
   if (residual < attempt.residual) Object.assign(attempt, { y, r: running.r, near: running.near, residual });
-  running.ended = residual <= 1 - (system.n * 2 ** -51 + 2 ** -48) || running.slow === 2 || attempt.iterations === most;
+  running.ended = isFine || running.slow === (residual <= 1 ? 1 : 2) || attempt.iterations === most;
 }
 
 /** x and its measures. */
