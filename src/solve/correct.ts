@@ -1,7 +1,7 @@
 import type { Routine } from "../dense/steps.ts";
 import { inOrder, type RightHandSides, type Settings } from "./arguments.ts";
 import { assignmentPowers } from "./balance.ts";
-import { decideByFactors, decideModulo, proveRegular } from "./exact.ts";
+import { correctorOf, decideByCorrections, decideModulo, proveRegular } from "./exact.ts";
 import { type Extended, refineExtended } from "./extended.ts";
 import { exponent, largest } from "./powers.ts";
 import type { Progress } from "./progress.ts";
@@ -9,14 +9,15 @@ import { answerOf, type Measured, measured, measuredAnew, rightOf } from "./refi
 import { perfectMatching, structuralZeros } from "./structure.ts";
 import { scaledSystem } from "./system.ts";
 import type { Solution, SolveMethod } from "./types.ts";
-import { attempt, certified, conditionOf, exactOf, replaceSystem, type Work } from "./work.ts";
+import { attempt, certified, conditionOf, exactOf, productOf, replaceSystem, type Work } from "./work.ts";
 
 // rounding: "correct". Each stage decides what the one before could not prove:
 //
 //   1. binary64 factors with a proof that bounds the inverse, and refinement in twice the working precision (extended.ts)
 //   2. zeros that the patterns of A and b account for (structure.ts)
 //   3. the same factors and a residual in whole numbers, for zeros, ties and what is next to one (lifting.ts)
-//   4. p-adic lifting, where factors in binary64 have no proof (padic.ts)
+//   4. the same with the factors of a product, where those of A have no proof (product.ts)
+//   5. p-adic lifting, where those have none either (padic.ts)
 //
 // Whatever decides a component, its value is the same: the exact solution, rounded once.
 
@@ -103,6 +104,7 @@ function* byFactors(work: Work, targets: readonly Target[], settings: Settings, 
   if (!found && settings.fallback && (yield* balance(work))) found = yield* certified(work);
   if (!found) {
     yield* approximate(work, "double", targets, settings.maxIterations, state);
+    if (settings.fallback) yield* byProduct(work, targets, state, progress);
     return;
   }
   const { system } = work;
@@ -122,7 +124,21 @@ function* byFactors(work: Work, targets: readonly Target[], settings: Settings, 
   if (open.length > 0) Object.assign(state, { method: "modular", fellBack: true });
   for (const target of open) {
     target.x = target.x.slice();
-    target.open = yield* decideByFactors(yield* exactOf(work), system, factors, certificate, target.b, target.x, target.open, progress);
+    const corrector = correctorOf(factors, certificate);
+    target.open = yield* decideByCorrections(yield* exactOf(work), system, corrector, target.b, target.x, target.open, progress);
+  }
+}
+
+function* byProduct(work: Work, targets: readonly Target[], state: State, progress: Progress): Routine<void> {
+  const corrector = yield* productOf(work);
+  if (!corrector) return;
+  Object.assign(state, { method: "modular", fellBack: true });
+  for (const target of targets) {
+    const x = target.x.slice();
+    const open = largest(target.b) === 0 ? x.fill(0) && [] : target.open;
+    target.open = yield* decideByCorrections(yield* exactOf(work), work.system, corrector, target.b, x, open, progress);
+    target.x = x;
+    target.measures = undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { roundRational } from "../exact/rounding.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Factorization } from "./factors.ts";
 import { type KeptSlices, keepMatrix, lastBits, partOf, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
-import { liftNumerically } from "./lifting.ts";
+import { type LiftedSystem, liftNumerically } from "./lifting.ts";
 import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
 import { type Fractions, liftModulo } from "./padic.ts";
 import type { Progress } from "./progress.ts";
@@ -37,17 +37,30 @@ function* keepSlices(routine: string, slices: Slices): Routine<KeptSlices> {
 }
 
 /** The powers of two that the factors of a system were made with. */
-function scaleOf({ rows, cols, outer }: System): Scale {
+export function scaleOf({ rows, cols, outer }: System): Scale {
   const total = (each: Int32Array, more: Int32Array | undefined): Int32Array => (more ? each.map((v, i) => v + (more[i] as number)) : each);
   return { rows: total(rows.each, outer?.rows), cols: total(cols.each, outer?.cols) };
 }
 
-/** Decide open components with certified factors; returns those that are left. */
-export function* decideByFactors(
+/** What corrects a residual, and what bounds the error that is left: factors with their proof, or a product. */
+export type Corrector = Pick<LiftedSystem, "weights" | "words" | "correct">;
+
+/** Certified factors. One word of a residual is less than the residual by one part in 2^52 of the largest. */
+export function correctorOf(factors: Factorization, { weights }: Certificate): Corrector {
+  return {
+    weights,
+    words: 1,
+    *correct([word]) {
+      return { d: yield* factors.substitute(word as Float64Array, 1), size: 1 };
+    },
+  };
+}
+
+/** Decide open components by corrections; returns those that are left. */
+export function* decideByCorrections(
   matrix: ExactMatrix,
   system: System,
-  factors: Factorization,
-  { weights }: Certificate,
+  corrector: Corrector,
   b: Float64Array,
   x: Float64Array,
   open: readonly number[],
@@ -61,13 +74,7 @@ export function* decideByFactors(
       slices.kept.free(); // another call was quicker
     else matrix.lifted = slices;
   }
-  const lifted = {
-    routine,
-    scale,
-    slices: matrix.lifted as KeptSlices,
-    weights,
-    substitute: (v: Float64Array) => factors.substitute(v, 1),
-  };
+  const lifted = { routine, scale, slices: matrix.lifted as KeptSlices, ...corrector };
   const left = new Set(open);
   yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
     x[j] = value;

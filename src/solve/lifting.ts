@@ -9,15 +9,17 @@ import type { Progress } from "./progress.ts";
 // digits of the solution come from the top, some 20 to 40 bits a step, as many as anybody wants. With a bound of the inverse
 // (certificate.ts) each step is an enclosure. Components that are zero, near to a tie or exactly one are decided that way.
 
-/** The system F z = c, F = R A C of certified factors, and x = C z. */
+/** The system F z = c, F = R A C, and x = C z. */
 export interface LiftedSystem {
   readonly routine: string;
   readonly scale: Scale;
   readonly slices: KeptSlices;
-  /** |F^-1 r| <= weights * norm(r). */
+  /** |F^-1 r| <= weights * size, for the size that `correct` returns. */
   readonly weights: Float64Array;
-  /** F^-1 v, as good as the factors are. */
-  substitute(v: Float64Array): Routine<Float64Array>;
+  /** How many words of 53 bits `correct` needs of a residual. */
+  readonly words: 1 | 3;
+  /** F^-1 r, nearly, for r = the sum of words, which are below 1; and a size, as above. */
+  correct(words: readonly Float64Array[]): Routine<{ d: Float64Array; size: number }>;
 }
 
 /** A sum of digits that have come so far: total * 2^-scale. */
@@ -34,7 +36,7 @@ const CHECK_GROWTH = 1.3; // steps from one look at the enclosures to the next
  * component and its rounded value. Returns whether all are decided; not if the work was aborted or the factors are too poor.
  */
 export function* liftNumerically(
-  { routine, scale, slices, weights, substitute }: LiftedSystem,
+  { routine, scale, slices, weights, words, correct }: LiftedSystem,
   { whole, grid }: { whole: bigint[]; grid: number },
   open: readonly number[],
   progress: Progress,
@@ -44,37 +46,34 @@ export function* liftNumerically(
   const r = whole.slice();
   let t = grid; // the residual is r * 2^-t
   const sums = new Map<number, Sum>(open.map((j) => [j, { total: 0n, scale: 0 }]));
-  // A tie is one if the difference is below 1 / denominator: see isTie.
-  const denominator = slices.determinant;
-  let nextCheck = 3;
+  const denominator = slices.determinant; // a difference below one part of that is none: see isTie
+  let nextCheck = 2;
   let first = 0;
   for (let step = 0; sums.size > 0; step++) {
-    const { numbers, power } = toNumbers(r); // r = numbers * 2^power, as doubles
-    const top = largest(numbers);
-    if (top === 0) {
+    const length = longest(r);
+    if (length === 0) {
       for (const [j, sum] of sums) decide(j, rounded(sum.total, scale.cols[j] as number, sum.scale));
       return true;
     }
-    const size = exponent(top) + power - t; // the residual is below 2^(size + 1)
-    if (step === 0) first = size;
+    const top = length - t; // the residual is below 2^top
+    if (step === 0) first = top;
+    if (!(yield* progress.goesOn("lifting", Math.min(1, (first - top) / (denominator + 1200))))) return false;
+    const { d, size } = yield* correct(wordsOf(r, length, words));
     if (step >= nextCheck) {
       nextCheck = Math.ceil(nextCheck * CHECK_GROWTH);
       for (const [j, sum] of sums) {
-        const value = enclosed(sum, scale.cols[j] as number, weights[j] as number, size + 1, denominator, { grid, shift });
+        const value = enclosed(sum, scale.cols[j] as number, (weights[j] as number) * size, top, denominator, { grid, shift });
         if (value === undefined) continue;
         decide(j, value);
         sums.delete(j);
       }
       if (sums.size === 0) return true;
-      if (first - size < MIN_GAIN * step) return false;
+      if (first - top < MIN_GAIN * step) return false;
     }
-    if (!(yield* progress.goesOn("lifting", Math.min(1, (first - size) / (denominator + 1200))))) return false;
-    const down = -exponent(top);
-    const d = yield* substitute(numbers.map((v) => timesPower(v, down)));
     const digitsPower = 2 * bits - 2 - exponent(largest(d)); // so that digits are below 2^(2 bits - 1)
     if (!Number.isFinite(digitsPower)) return false;
     const pairs = new Float64Array(2 * n);
-    const unit = power - down - t - digitsPower; // digits are worth 2^unit
+    const unit = top - digitsPower; // digits are worth 2^unit
     for (let j = 0; j < n; j++) {
       const digit = Math.round(timesPower(d[j] as number, digitsPower));
       const high = Math.round(digit / 2 ** bits);
@@ -105,12 +104,32 @@ function combined(products: Float64Array, i: number, { n, bits, count }: KeptSli
   return sum;
 }
 
-// Big numbers as doubles times one power of two.
-function toNumbers(r: readonly bigint[]): { numbers: Float64Array; power: number } {
-  const numbers = Float64Array.from(r, Number);
-  if (largest(numbers) < 2 ** 1000) return { numbers, power: 0 };
-  const power = r.reduce((most, v) => Math.max(most, bitLength(v)), 0) - 900;
-  return { numbers: Float64Array.from(r, (v) => Number(v >> BigInt(power))), power };
+// The bits of the largest.
+function longest(r: readonly bigint[]): number {
+  let [top, size] = [0n, 0];
+  for (const v of r) {
+    const rough = Math.abs(Number(v));
+    if (rough < size) continue;
+    const magnitude = v < 0n ? -v : v;
+    if (magnitude > top) [top, size] = [magnitude, rough];
+  }
+  return bitLength(top);
+}
+
+/** r * 2^-length as a sum of words of 53 bits: what is left of each number after all of them is below 2^(-53 words + 1). */
+function wordsOf(r: readonly bigint[], length: number, count: number): Float64Array[] {
+  const words = Array.from({ length: count }, () => new Float64Array(r.length));
+  for (let i = 0; i < r.length; i++) {
+    let rest = r[i] as bigint;
+    for (let k = 0, end = length; k < count && end > 0; k++) {
+      const bits = Math.max(0, end - 53);
+      const part = bits === 0 ? rest : rest >> BigInt(bits);
+      (words[k] as Float64Array)[i] = timesPower(Number(part), bits - length);
+      if (k + 1 < count) rest -= part << BigInt(bits);
+      end = bits;
+    }
+  }
+  return words;
 }
 
 function addDigit(sum: Sum, digit: number, scale: number): void {
@@ -132,7 +151,7 @@ function enclosed(
   grids: { grid: number; shift: number },
 ): number | undefined {
   const units = errorPower + scale;
-  // Error in units of the last digit, rounded up; numbers toNumbers() has cut off and the rounding here are below one part in 2^40.
+  // Error in units of the last digit, rounded up.
   const above = error * (1 + 2 ** -40);
   const radius = units > 0 ? BigInt(Math.ceil(above)) << BigInt(units) : BigInt(Math.ceil(timesPower(above, units))) + 1n;
   const [low, high] = [rounded(total - radius, power, scale), rounded(total + radius, power, scale)];

@@ -7,6 +7,7 @@ import { type Certificate, certify } from "./certificate.ts";
 import { type ExactMatrix, exactMatrix, freeExact, proveRegular } from "./exact.ts";
 import { type Factorization, factorize, scaledRight, solved, unscaled } from "./factors.ts";
 import { largest, timesPower } from "./powers.ts";
+import { type ProductCorrector, productCorrector } from "./product.ts";
 import type { Progress } from "./progress.ts";
 import { type Attempt, type Right, refine, rightOf, unscaledSolution } from "./refine.ts";
 import { solvesAnything } from "./regular.ts";
@@ -21,6 +22,8 @@ export interface Work {
   readonly factors: Map<SolveMethod, Factorization>;
   /** The proof that goes with the binary64 factors; null if there is none. */
   certificate: Certificate | null | undefined;
+  /** Factors of a product, where those of the matrix have no proof; null if these have none either. */
+  product: ProductCorrector | null | undefined;
   /** Rows and columns were scaled by an assignment, or that would not help. */
   isBalanced: boolean;
   /** For the exact stages, once they are needed. */
@@ -43,6 +46,7 @@ export function* begin(routine: string, A: Entries, lasting: boolean): Routine<W
       system: given,
       factors: new Map(),
       certificate: undefined,
+      product: undefined,
       isBalanced: false,
       exact: undefined,
       matching: undefined,
@@ -105,6 +109,7 @@ export function end(work: Work): void {
   freeDropped(work);
   for (const factors of work.factors.values()) factors.free();
   work.factors.clear();
+  work.product?.free();
   if (work.exact) freeExact(work.exact);
   if (work.system !== work.given) work.system.kept.free();
   work.given.kept.free();
@@ -156,6 +161,19 @@ export function* certified(work: Work): Routine<{ factors: Factorization; certif
     if (found) work.regular = true;
   }
   return work.certificate ? { factors, certificate: work.certificate } : undefined;
+}
+
+/** The corrector by a product with its proof, or undefined if there is none. */
+export function* productOf(work: Work): Routine<ProductCorrector | undefined> {
+  if (work.product === undefined) {
+    const { factors } = yield* factored(work, "double", []);
+    const found = factors.broken ? undefined : yield* productCorrector(yield* exactOf(work), work.system, factors);
+    if (work.product)
+      found?.free(); // another call was quicker
+    else work.product = found ?? null;
+    if (found) work.regular = true;
+  }
+  return work.product ?? undefined;
 }
 
 /**
