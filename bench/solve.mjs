@@ -104,7 +104,7 @@ function phasesOf({ n, A, b }, method) {
   for (let k = 0; k < 3; k++) {
     phases.clear();
     const start = performance.now();
-    solve(M, b, { method, fallback: false });
+    solve(M, b, { rounding: "backward", method, fallback: false });
     const total = (performance.now() - start) * 1e6;
     if (best === undefined || total < best.total) best = { total, rows: phaseRows(phases, total) };
   }

@@ -27,7 +27,7 @@ export function solveRivals(system, { exact, pool, blas, packages }) {
   const near = copyInto(best, { A, b });
   const on = (kernels, data, right, method) => {
     const { solve } = study.routinesOn(kernels);
-    const options = { method, fallback: false };
+    const options = { rounding: "backward", method, fallback: false };
     return { run: () => solve(data, right, options), read };
   };
   const methods = METHODS.filter((method) => method !== "exact" || exact);
@@ -37,7 +37,11 @@ export function solveRivals(system, { exact, pool, blas, packages }) {
     { name: ourName("mixed", best.name, ENGINE_MEMORY), ...on(best, inMemory, near.arrays.b, "mixed") },
   ];
   const onThreads = pool
-    ? methods.map((method) => ({ name: threadName(method), run: () => pool.solve(M, b, { method, fallback: false }), read }))
+    ? methods.map((method) => ({
+        name: threadName(method),
+        run: () => pool.solve(M, b, { rounding: "backward", method, fallback: false }),
+        read,
+      }))
     : [];
   const others = [...(blas.missing ? [] : [...blas.double, ...blas.mixed]), ...packages].map(({ name, once, system: make, run, read }) => {
     const own = make(system);

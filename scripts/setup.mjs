@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 const NEEDS = [
   { "libopenblas0-pthread": "libopenblas.so.0" },
   { libcxsparse3: "libcxsparse.so.3", libcxsparse4: "libcxsparse.so.4" }, // Debian 12; Debian 13
+  { "libflint-arb2": "libflint-arb.so.2", libflint20: "libflint.so.20" }, // Debian 12; Debian 13, where FLINT has Arb in it
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
   { "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd" }, // OpenCL on a CPU; its library may be there without
 ];
