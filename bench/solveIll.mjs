@@ -43,8 +43,8 @@ function pointOf(n, condition, seed, withErrors) {
   const random = new study.Random(seed);
   const factor = Float64Array.from({ length: n }, () => random.signed());
   const b = main.exgemv(1, A, factor, 0, new Float64Array(n));
-  const mixed = main.solve(A, b, { method: "mixed", fallback: false });
-  const best = main.solve(A, b, { method: "mixed" });
+  const mixed = main.solve(A, b, { rounding: "backward", method: "mixed", fallback: false });
+  const best = main.solve(A, b, { rounding: "backward", method: "mixed" });
   const exact = withErrors ? exactSolve(A, b) : undefined;
   return {
     mixed: worth(mixed, exact),

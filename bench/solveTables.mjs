@@ -115,7 +115,7 @@ async function measureSolves(engine, method, n, before) {
   let resident;
   try {
     resident = await engine.upload(A);
-    const run = () => engine.solve(resident, b, { method, fallback: false });
+    const run = () => engine.solve(resident, b, { rounding: "backward", method, fallback: false });
     const [{ median: time, min, rounds: times, result }] = await race([{ name: "", run, once: expected > SLOW }], {
       rounds,
       warmUp: WARM_UP,
@@ -156,7 +156,7 @@ async function watchPhases(open, rows) {
     const resident = await engine.upload(A);
     for (let k = 0; k < (row.time > SLOW ? 1 : 2); k++) {
       phases = [];
-      await engine.solve(resident, b, { method: row.method, fallback: false });
+      await engine.solve(resident, b, { rounding: "backward", method: row.method, fallback: false });
     }
     resident.free();
     row.phases = totals(phases);

@@ -61,7 +61,7 @@ export async function measureSolve(engine: Engine, name: string, method: SolveMe
     try {
       let solution: Solution | undefined;
       const run = async (): Promise<void> => {
-        solution = await engine.solve(A, b, { method, fallback: false });
+        solution = await engine.solve(A, b, { rounding: "backward", method, fallback: false });
       };
       const [timing] = await race([{ name, run }], rounds);
       const { median: time, min } = timing as { median: number; min: number };
@@ -80,11 +80,11 @@ export async function measureSolve(engine: Engine, name: string, method: SolveMe
 export function measureIll(n: number, condition: number, seed: number): IllPoint {
   const A = illConditionedMatrix(n, condition, seed);
   const b = exgemv(1, A, uniform(n, seed), 0, new Float64Array(n));
-  const best = solve(A, b, { method: "mixed" });
+  const best = solve(A, b, { rounding: "backward", method: "mixed" });
   return {
     condition,
     seed,
-    mixed: worth(solve(A, b, { method: "mixed", fallback: false })),
+    mixed: worth(solve(A, b, { rounding: "backward", method: "mixed", fallback: false })),
     answer: { method: best.method, ...worth(best) },
   };
 }
