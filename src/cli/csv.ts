@@ -6,8 +6,9 @@ import { allocate, free } from "../memory.ts";
 import type { Matrix } from "../types.ts";
 import { CHUNK } from "./chunks.ts";
 
-// Comma-separated values as in RFC 4180, one column of them. Lines without quotes, which is nearly all of them where there are
-// numbers, are cut by a search for the separator.
+// Comma-separated values as in RFC 4180: one column for the reductions, a whole table for systems. As in Python's csv module, a
+// quote opens a quoted field only as the first character of the field; anywhere else it is text, such as the inches of 5" pipe.
+// Lines without quotes, nearly all lines of a file of numbers, are split by a search for the delimiter.
 
 const LONGEST = 2 ** 20; // characters in a record: a quote that is never closed must not keep the whole file
 
@@ -33,7 +34,7 @@ export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>,
   const { delimiter = separatorOf(name), column = "1", header } = options;
   const place = PLACE.test(column) ? Number(column) - 1 : undefined;
   const buffer = allocate(CHUNK);
-  const all = new Records(name);
+  const all = new Records(name, delimiter);
   let filled = 0;
   let at = place ?? 0;
   let first = true;
@@ -77,8 +78,8 @@ export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>,
 
 /** The whole table as a matrix; the first record may be one of names, and of nothing else. */
 export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Matrix> {
-  const all = new Records(name);
   const delimiter = separatorOf(name);
+  const all = new Records(name, delimiter);
   const rows: Float64Array[] = [];
   let first = true;
   const take = ({ text, line }: Records): void => {
@@ -114,8 +115,8 @@ function columnNamed(name: string, column: string, place: number | undefined, na
   throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, 1);
 }
 
-// Cuts a text in pieces into the records that are not blank. A line end within quotes does not end a record. One object serves for
-// all of them.
+// Splits a text that comes in pieces into records, and skips blank lines. A line end within a quoted field does not end a record.
+// The same object is yielded for every record, so that a record costs no object.
 class Records {
   private readonly decoder = new TextDecoder();
   private rest = "";
@@ -124,25 +125,29 @@ class Records {
   /** The line on which this one begins. */
   line = 0;
 
-  constructor(private readonly name: string) {}
+  constructor(
+    private readonly name: string,
+    private readonly delimiter: string,
+  ) {}
 
   *push(piece: Uint8Array): Generator<this> {
     const text = this.rest + this.decoder.decode(piece, { stream: true });
     let from = 0;
     let open = false;
     for (let line = 0, to = text.indexOf("\n"); to >= 0; line = to + 1, to = text.indexOf("\n", line)) {
-      if (isOpen(text.slice(line, to))) open = !open;
+      open = endsOpen(text.slice(line, to), this.delimiter, open);
       if (open) continue;
       if (this.take(text.slice(from, to))) yield this;
       from = to + 1;
     }
     this.rest = text.slice(from);
-    if (this.rest.length > LONGEST) this.fail(`more than ${LONGEST} characters`, "at most so many");
+    if (this.rest.length > LONGEST) this.fail(`more than ${LONGEST} characters`, "a shorter record");
   }
 
   *end(): Generator<this> {
     this.rest += this.decoder.decode();
-    if (isOpen(this.rest)) this.fail("a quote that is not closed", "another");
+    // Every line end in the rest is within quotes, or it would have ended a record.
+    if (endsOpen(this.rest, this.delimiter, false)) this.fail("a quote that is not closed", "a closing quote");
     if (this.take(this.rest)) yield this;
   }
 
@@ -154,10 +159,11 @@ class Records {
     return this.text.trim() !== "";
   }
 
-  // Several before a line feed mean no more than one; within quotes they are text.
+  // Several before a line feed mean no more than one; within a quoted field they are text.
   private withoutReturns(text: string): string {
     const record = text.replace(/\r+$/, "");
-    if (record.replace(/"[^"]*"/g, "").includes("\r"))
+    const raw = rawFields(record, this.delimiter) as string[];
+    if (raw.some((field) => field.slice(quotedLength(field)).includes("\r")))
       this.fail("a carriage return without a line feed", "lines that end in a line feed, with a carriage return before it or not");
     return record;
   }
@@ -167,11 +173,10 @@ class Records {
   }
 }
 
-// Whether a quote is open at the end: those within a field are doubled.
-function isOpen(text: string): boolean {
-  let open = false;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) open = !open;
-  return open;
+// Whether a quoted field is open at the end of a line; `open` says whether one is at its beginning. Such a line is split as if the
+// opening quote stood before it.
+function endsOpen(line: string, delimiter: string, open: boolean): boolean {
+  return (open || line.includes('"')) && rawFields(open ? `"${line}` : line, delimiter) === undefined;
 }
 
 function fieldAt(text: string, delimiter: string, place: number): string | undefined {
@@ -187,20 +192,33 @@ function fieldAt(text: string, delimiter: string, place: number): string | undef
 }
 
 function fields(text: string, delimiter: string): string[] {
-  const parts: string[] = [];
-  let begun: string[] = []; // the pieces of a field
-  let open = false;
-  for (const piece of text.split(delimiter)) {
-    begun.push(piece);
-    if (isOpen(piece)) open = !open;
-    if (open) continue;
-    parts.push(unquoted(begun.join(delimiter)));
-    begun = [];
-  }
-  return parts;
+  return (rawFields(text, delimiter) as string[]).map(unquoted);
 }
 
+// The fields as they are written, quotes included; undefined if the last one is quoted and not closed.
+function rawFields(text: string, delimiter: string): string[] | undefined {
+  const parts: string[] = [];
+  for (let from = 0; ; ) {
+    const quotes = text[from] === '"' ? afterQuoted(text, from + 1) : from;
+    if (quotes < 0) return undefined;
+    const to = text.indexOf(delimiter, quotes);
+    parts.push(to < 0 ? text.slice(from) : text.slice(from, to));
+    if (to < 0) return parts;
+    from = to + delimiter.length;
+  }
+}
+
+// The place after the quote that closes a field, searched from `from` on; -1 if there is none. A doubled quote is text.
+function afterQuoted(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at < 0 ? -1 : at + 1;
+}
+
+const quotedLength = (field: string): number => (field.startsWith('"') ? afterQuoted(field, 1) : 0);
+
+// Text after the closing quote makes the field invalid as a number: "1"2 must not be read as 12. It is left as it is, for the message.
 function unquoted(field: string): string {
-  const text = field.trim();
-  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : field;
+  const length = quotedLength(field);
+  return length === 0 || field.slice(length).trim() !== "" ? field : field.slice(1, length - 1).replaceAll('""', '"');
 }

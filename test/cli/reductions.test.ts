@@ -185,6 +185,8 @@ describe("CSV", () => {
     ['1\n"2\n3\n', /line 2 has a quote that is not closed/],
     ["1,000.5\n1.0.0\n", /"1.0.0"/],
     ["1\n0x10\n", /"0x10"/],
+    ['1\n"1"2\n', /line 2 has "\\"1\\"2" in column 1, expected a number/],
+    ['1\n "2"\n', /line 2 has "\\"2\\"" in column 1, expected a number/],
   ])("%j", async (text, message, column = "1", instead = text) => {
     const said = await halfulp(["sum", put("t.csv", instead), "-c", column]);
     if (message === undefined) expect(said.code).toBe(0);
@@ -221,6 +223,25 @@ describe("CSV", () => {
         out: "",
         err: expect.stringMatching(/line 1 has a carriage return without a line feed/),
       });
+  });
+  test.each([
+    ["within a field", 'name,v\n5" pipe,2\n6" pipe,3\n', "v", 5],
+    ["once in a file", '5" pipe,2\n6 pipe,3\n', "2", 5],
+    ["at the end of a field", 'pipe 5",2\npipe 6",3\n', "2", 5],
+    ["after a blank", 'pipe, ",2\npipe, ",3\n', "3", 5],
+    ["after a quoted part", '"5" pipe,2\n"6" pi"pe,3\n', "2", 5],
+    ["beside a quoted field", '5" pipe,"a, ""b""\n5"",c",2\n6" pipe,"d",3\n', "3", 5],
+    ["that closes a field on a line of its own", '"a\n",2\n"b\n""\n" ,3\n', "2", 5],
+    ["around a number, with a blank after it", '"2" \n"3"\n', "1", 5],
+  ])("a quote %s", async (_, text, column, sum) => {
+    expect(await one("sum", put("q.csv", text), "-c", column)).toBe(sum);
+    expect(Number((await halfulp(["sum", "-", "--format", "csv", "-c", column], pieces(text, 1))).out)).toBe(sum);
+  });
+  test("a carriage return between two quotes that are text", async () => {
+    expect(await halfulp(["sum", put("r.csv", '5" a\r6" b,1\n'), "-c", "2"])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/line 1 has a carriage return without a line feed/),
+    });
   });
   test("many separators within quotes take no more time than others", async () => {
     const file = put("q.csv", `"${",".repeat(300_000)}",7\n`);
