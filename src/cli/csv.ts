@@ -13,12 +13,14 @@ import { CHUNK } from "./chunks.ts";
 const LONGEST = 2 ** 20; // characters in a record: a quote that is never closed must not keep the whole file
 
 export interface CsvOptions {
-  /** The name of a column, or its place from 1; the first unless said otherwise. */
+  /** The name of a column, or its place from 1; default: the first. */
   readonly column?: string | undefined;
-  /** A comma unless said otherwise; in a file whose name ends in .tsv a tab. */
+  /** Default: a comma, and a tab in a file whose name ends in .tsv. */
   readonly delimiter?: string | undefined;
-  /** Whether the first record is one of names; unless said, what it holds tells. */
+  /** Whether the first record is one of names; default: its content decides. */
   readonly header?: "yes" | "no" | undefined;
+  /** What to do with an empty cell; default: refuse it. */
+  readonly missing?: "refuse" | "skip" | undefined;
 }
 
 /** A place of a column, not a name. */
@@ -29,51 +31,84 @@ const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
 const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
 const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
 
-/** The numbers of one column. The first record may be one of names. */
-export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>, options: CsvOptions): AsyncGenerator<Float64Array> {
-  const { delimiter = separatorOf(name), column = "1", header } = options;
+/**
+ * The numbers of one column. The first record may be one of names. An empty cell that is skipped keeps its row, so that the rows of
+ * two files stay side by side: its value is -0, which changes no sum, and `gaps` has its place in the chunk at hand.
+ */
+export async function* csvChunks(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  options: CsvOptions,
+  gaps: number[] = [],
+): AsyncGenerator<Float64Array> {
+  const { delimiter = separatorOf(name), column = "1", header, missing = "refuse" } = options;
   const place = PLACE.test(column) ? Number(column) - 1 : undefined;
   const buffer = allocate(CHUNK);
   const all = new Records(name, delimiter);
   let filled = 0;
   let at = place ?? 0;
-  let first = true;
-  // Takes a record; true if that makes a chunk full.
-  const take = ({ text, line }: Records): boolean => {
-    const isFirst = first;
-    first = false;
-    if (isFirst && (header === "yes" || place === undefined)) {
-      at = columnNamed(name, column, place, fields(text, delimiter));
-      return false;
-    }
-    const field = fieldAt(text, delimiter, at);
-    if (field === undefined) {
-      const all = fields(text, delimiter);
-      const hint = isFirst && all.some((each) => each.trim() === column) ? ` (--header yes, if this is a line of names)` : "";
-      throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
-    }
-    const word = field.trim();
-    const value = numberOf(word);
-    if (value === undefined) {
-      if (isFirst && header === undefined && isName(word)) return false;
-      const hint = isFirst && header === undefined ? ` (--header yes, if this is a line of names)` : "";
-      throw new FormatError(`${name}: line ${line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, line);
-    }
-    buffer[filled++] = value;
-    return filled === CHUNK;
+  gaps.length = 0; // a pass that was given up may have left some
+
+  const gap = (line: number): number => {
+    if (missing === "refuse") throw emptyCell(name, line, at, " (--missing skip leaves it out)");
+    gaps.push(filled);
+    return -0;
   };
+  const wordOf = ({ text, line, isFirst }: Records): string => {
+    const field = fieldAt(text, delimiter, at);
+    if (field !== undefined) return field.trim();
+    const all = fields(text, delimiter);
+    const hint = isFirst && all.some((each) => each.trim() === column) ? HEADER_HINT : "";
+    throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
+  };
+  const isHeader = (record: Records): boolean => {
+    if (header === "yes" || place === undefined) {
+      at = columnNamed(name, column, place, fields(record.text, delimiter));
+      return true;
+    }
+    if (header === "no") return false;
+    const word = wordOf(record);
+    // An empty cell in the first record may be a column without a name, or a row without a value.
+    if (word === "") throw emptyCell(name, record.line, at, HEADER_HINT);
+    return isName(word);
+  };
+  const numberIn = (record: Records): number => {
+    const word = wordOf(record);
+    if (word === "") return gap(record.line);
+    const value = numberOf(word);
+    if (value !== undefined) return value;
+    const hint = record.isFirst && header === undefined ? HEADER_HINT : "";
+    throw new FormatError(`${name}: line ${record.line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, record.line);
+  };
+
   try {
-    for await (const piece of bytes)
-      for (const record of all.push(piece))
-        if (take(record)) {
+    for await (const piece of withEnd(bytes))
+      for (const record of piece === undefined ? all.end() : all.push(piece)) {
+        if (record.isFirst && isHeader(record)) continue;
+        for (let k = record.emptyRows; k >= 0; k--) {
+          buffer[filled] = k > 0 ? gap(record.line - k) : numberIn(record);
+          if (++filled < CHUNK) continue;
           yield buffer;
           filled = 0;
+          gaps.length = 0;
         }
-    for (const record of all.end()) take(record);
+      }
     if (filled > 0) yield buffer.subarray(0, filled);
   } finally {
     free(buffer);
   }
+}
+
+const HEADER_HINT = " (--header yes, if this is a line of names)";
+
+function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
+  return new FormatError(`${name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
+}
+
+// The pieces, and undefined after the last.
+async function* withEnd(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | undefined> {
+  yield* pieces;
+  yield undefined;
 }
 
 /** The whole table as a matrix; the first record may be one of names, and of nothing else. */
@@ -81,14 +116,13 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
   const delimiter = separatorOf(name);
   const all = new Records(name, delimiter);
   const rows: Float64Array[] = [];
-  let first = true;
-  const take = ({ text, line }: Records): void => {
+  const take = ({ text, line, isFirst, emptyRows }: Records): void => {
     const words = fields(text, delimiter).map((field) => field.trim());
+    if (isFirst && words.every(isName)) return;
+    if (emptyRows > 0) throw emptyCell(name, line - emptyRows, 0);
     const values = words.map((word) => numberOf(word));
     const wrong = values.indexOf(undefined);
-    const isFirst = first;
-    first = false;
-    if (isFirst && words.every(isName)) return;
+    if (words[wrong] === "") throw emptyCell(name, line, wrong);
     if (wrong >= 0)
       throw new FormatError(`${name}: line ${line} has ${quoted(words[wrong] as string)} in column ${wrong + 1}, expected a number`, line);
     const expected = rows[0]?.length ?? values.length;
@@ -96,8 +130,7 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
       throw new FormatError(`${name}: line ${line} has ${values.length} columns, expected ${expected} (as the lines before)`, line);
     rows.push(Float64Array.from(values as number[]));
   };
-  for await (const piece of bytes) for (const record of all.push(piece)) take(record);
-  for (const record of all.end()) take(record);
+  for await (const piece of withEnd(bytes)) for (const record of piece === undefined ? all.end() : all.push(piece)) take(record);
   const cols = rows[0]?.length ?? 0;
   const data = newVector(name, new Float64Array(0), rows.length * cols);
   for (const [i, row] of rows.entries()) data.set(row, i * cols);
@@ -115,15 +148,22 @@ function columnNamed(name: string, column: string, place: number | undefined, na
   throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, 1);
 }
 
-// Splits a text that comes in pieces into records, and skips blank lines. A line end within a quoted field does not end a record.
-// The same object is yielded for every record, so that a record costs no object.
+// Splits a text that comes in pieces into records. A line end within a quoted field does not end a record. Blank lines are none,
+// but in a file of one column one before a record is a row with an empty cell. (After the last record it may as well be the end of
+// the file, and no row is out of place if it is taken for that.) The same object is yielded for every record, so that a record costs
+// no object.
 class Records {
   private readonly decoder = new TextDecoder();
   private rest = "";
   private next = 1; // the line on which the next record begins
+  private blanks = 0; // lines since the last record
+  private columns = 0; // fields of the first record
   text = "";
   /** The line on which this one begins. */
   line = 0;
+  isFirst = false;
+  /** How many of the lines right before this one are rows with an empty cell. */
+  emptyRows = 0;
 
   constructor(
     private readonly name: string,
@@ -156,7 +196,16 @@ class Records {
     this.line = this.next;
     if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
     this.next += text.split("\n").length;
-    return this.text.trim() !== "";
+    // A tab is a blank, and may be the delimiter.
+    if (this.text.trim() === "" && !this.text.includes(this.delimiter)) {
+      this.blanks++;
+      return false;
+    }
+    this.isFirst = this.columns === 0;
+    if (this.isFirst) this.columns = fields(this.text, this.delimiter).length;
+    this.emptyRows = this.columns === 1 ? this.blanks : 0;
+    this.blanks = 0;
+    return true;
   }
 
   // Several before a line feed mean no more than one; within a quoted field they are text.

@@ -23,6 +23,11 @@ const OPTIONS: Options = {
     value: "H",
     help: "of CSV: yes or no, whether line 1 has names; unless said, it has if they begin with letters",
   },
+  missing: {
+    type: "string",
+    value: "M",
+    help: "of CSV: refuse (the default) or skip, for empty cells; dot skips a row if either value is missing",
+  },
   ...ENGINE_OPTIONS,
 };
 
@@ -92,6 +97,7 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const columns = args.list("column");
   const delimiter = args.text("delimiter")?.replace("\\t", "\t"); // a shell leaves it as two characters
   const header = args.word("header", ["yes", "no"]);
+  const missing = args.word("missing", ["refuse", "skip"]);
   if (columns.length > args.operands.length) throw new UsageError(`--column is given ${columns.length} times, expected once for each file`);
   if (delimiter === "") throw new UsageError(`--delimiter is empty, expected a character`);
   const named = columns.find((column) => !PLACE.test(column));
@@ -102,16 +108,27 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const progress = new Progress(io, name);
   try {
     for (const [k, path] of args.operands.entries())
-      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header }, io));
+      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing }, io));
     const [x, y] = files as [Numbers, Numbers?];
     if (y !== undefined) checkLike(name, x, y);
     const precision = to ?? (x.width === 8 ? "binary64" : "binary32");
     const start = performance.now();
-    const { value, count, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, (done) => progress.report(done, x.count));
+    const report = (done: number): void => progress.report(done, x.count);
+    const { value, count, skipped, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, report);
     const seconds = (performance.now() - start) / 1000;
     return {
       text: args.flag("hex") ? hex(value, precision) : decimal(value),
-      json: { command: name, value, hex: hex(value, precision), precision, round: mode, count, passes, seconds },
+      json: {
+        command: name,
+        value,
+        hex: hex(value, precision),
+        precision,
+        round: mode,
+        count,
+        ...(missing === "skip" ? { skipped } : {}),
+        passes,
+        seconds,
+      },
     };
   } finally {
     progress.end();

@@ -179,7 +179,7 @@ describe("CSV", () => {
   test.each([
     ["1\nx\n", /line 2 has "x" in column 1, expected a number/],
     ["1\n2,\n", undefined],
-    ["a,b\n1,\n", /line 2 has "" in column 1/, "1", "x,1\n,2\n"],
+    ["a,b\n1,\n", /line 2 has no value in column 1/, "1", "x,1\n,2\n"],
     ["1,2\n3\n", /line 2 has 1 columns, expected at least 2/, "2"],
     ["a,b\n1,2\n", /no column is named "c", expected one of "a", "b"/, "c"],
     ['1\n"2\n3\n', /line 2 has a quote that is not closed/],
@@ -213,6 +213,103 @@ describe("CSV", () => {
     expect((await halfulp(["sum", file, "-c", "2021"])).err).toMatch(/2 columns, expected at least 2021 \(--header yes/);
     expect((await halfulp(["sum", file, "-c", "x", "--header", "no"])).err).toMatch(/--column is "x", expected a place/);
     expect((await halfulp(["sum", file, "--header", "maybe"])).err).toMatch(/--header is "maybe", expected yes or no/);
+  });
+  describe("empty cells", () => {
+    const refused = async (line: number, column: number, ...argv: string[]): Promise<void> => {
+      const said = await halfulp(argv);
+      expect(said).toMatchObject({ code: 2, out: "" });
+      expect(said.err).toMatch(
+        new RegExp(`^halfulp: \\S+\\.[ct]sv: line ${line} has no value in column ${column}, expected a number [^\n]+\n$`),
+      );
+    };
+    test.each([
+      ["1\n\n3\n", 2, 1],
+      ["1\r\n \r\n3\r\n", 2, 1],
+      ["v\n\n3\n", 2, 1],
+      ["\n\n3\n", 1, 1],
+      ['1\n""\n', 2, 1],
+      ["1,2\n3,\n", 2, 2],
+      ["1,2\n\n3, \n", 3, 2],
+    ])("%j: refused, with the line and the column", async (text, line, column) => {
+      await refused(line, column, "sum", put("gap.csv", text), "-c", `${column}`);
+      await refused(line, column, "dot", put("gap.csv", text), at("gap.csv"), "-c", `${column}`, "--missing", "refuse");
+    });
+    test("a line of tabs is a row of them", async () => {
+      await refused(2, 2, "sum", put("gap.tsv", "1\t2\n\t\n3\t4\n"), "-c", "2");
+    });
+    test("blank lines are none before a line of names, at the end, and in a table of several columns", async () => {
+      expect(await one("sum", put("blank.csv", "\n\nv\n1\n2\n\n \n"))).toBe(3);
+      expect(await one("sum", put("blank.csv", "\n1,2\n\n3,4\n\n"), "-c", "2")).toBe(6);
+    });
+    test("skipped: the rows that are left stay side by side", async () => {
+      const [x, y] = [put("x.csv", "1\n\n3\n4\nnan\n"), put("y.csv", 'v\n10\n20\n""\n40\n\n\n')];
+      await refused(2, 1, "dot", x, y);
+      const table = put("xy.csv", "x,y\n1,10\n,20\n3,\n4,40\nnan, \n");
+      const argv = ["dot", table, table, "-c", "x", "-c", "y", "--missing", "skip"];
+      expect(await json(argv)).toMatchObject({ value: 170, count: 2, skipped: 3 });
+      const array = npy("y.npy", Float64Array.of(10, Number.NaN, 30));
+      expect(await json(["dot", put("x3.csv", "1\n\n3\n"), array, "--missing", "skip"])).toMatchObject({
+        value: 100,
+        count: 2,
+        skipped: 1,
+      });
+      // A blank line at the end of y is the end of the file, not a row.
+      expect((await halfulp(["dot", x, y, "--missing", "skip"])).err).toMatch(/y.csv has fewer numbers than/);
+      for (const command of ["sum", "asum", "nrm2"])
+        expect(await json([command, put("one.csv", "-3\n\n\n-4\n"), "--missing", "skip"])).toMatchObject({ count: 2, skipped: 2 });
+      expect(await one("nrm2", at("one.csv"), "--missing", "skip")).toBe(5);
+    });
+    test("skipped: all of them", async () => {
+      const file = put("none.csv", "x,y\n,1\n,2\n");
+      expect(await halfulp(["sum", file, "-c", "x", "--missing", "skip"])).toMatchObject({ code: 0, out: "-0\n" });
+      expect(await halfulp(["dot", file, file, "-c", "y", "-c", "x", "--missing", "skip"])).toMatchObject({ code: 0, out: "0\n" });
+    });
+    test.each(["auto", "wasm"])("skipped in several chunks and passes, on the engine %s", async (engine) => {
+      const rows = 2 * CHUNK + 1001;
+      const [x, y] = [cancelling(rows, 60), numbers(rows)];
+      // The same rows from either end, so that what is left still cancels; some of them where a chunk ends.
+      const here = (k: number): boolean => {
+        const row = Math.min(k, rows - 1 - k);
+        return row % 7 !== 3 && Math.abs(row - (rows - CHUNK)) > 5;
+      };
+      const there = (k: number): boolean => k % 5 !== 2;
+      const both = (v: Float64Array): Float64Array => v.filter((_, k) => here(k) && there(k));
+      const file = put("xy.csv", Array.from(x, (v, k) => `${here(k) ? v : ""},${there(k) ? y[k] : ""}\n`).join(""));
+      const options = ["--missing", "skip", "--engine", engine, "--header", "no"];
+      const count = both(x).length;
+      expect(await json(["dot", file, file, "-c", "1", "-c", "2", ...options])).toMatchObject({
+        value: exdot(both(x), both(y)),
+        count,
+        skipped: rows - count,
+      });
+      const column = put("x.csv", Array.from(x, (v, k) => `${here(k) ? v : ""}\n`).join(""));
+      const kept = x.filter((_, k) => here(k));
+      const said = await json(["sum", column, ...options]);
+      expect(said).toMatchObject({ value: exsum(kept), count: kept.length, skipped: rows - kept.length });
+      if (engine === "auto") expect(said.passes).toBeGreaterThan(1);
+      expect((await json(["dot", column, npy("y.npy", y), ...options])).value).toBe(
+        exdot(
+          kept,
+          y.filter((_, k) => here(k)),
+        ),
+      );
+    });
+    test("skipping is for empty cells only", async () => {
+      for (const text of ["1\nNA\n", "1\n-\n", "1\nnull\n"])
+        expect(await halfulp(["sum", put("na.csv", text), "--missing", "skip"])).toMatchObject({
+          code: 2,
+          err: expect.stringMatching(/line 2 has "[^"]*" in column 1, expected a number/),
+        });
+      expect(await halfulp(["sum", put("na.csv", "1,2\n3\n"), "-c", "2", "--missing", "skip"])).toMatchObject({ code: 2 });
+      expect((await halfulp(["sum", at("na.csv"), "--missing", "zero"])).err).toMatch(/--missing is "zero", expected refuse or skip/);
+    });
+    test("in line 1, where it may be a column without a name", async () => {
+      const file = put("first.csv", ",v\n1,2\n");
+      const said = await halfulp(["sum", file, "--missing", "skip"]);
+      expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 1 has no value in column 1.*\(--header yes/) });
+      expect(await json(["sum", file, "--missing", "skip", "--header", "no"])).toMatchObject({ value: 1, skipped: 1 });
+      expect(await json(["sum", file, "--missing", "skip", "--header", "yes"])).toMatchObject({ value: 1, skipped: 0 });
+    });
   });
   test("carriage returns: with a line feed, within quotes, and alone", async () => {
     expect(await one("sum", put("r.csv", "1\r\n2\r\r\n3\r"))).toBe(6);

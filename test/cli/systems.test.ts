@@ -242,6 +242,8 @@ describe("files in and out", () => {
     ["one file for two results", ["lu", files.A, "-o", at("s.npy"), "--pivots", `${path}/./s.npy`], /-o and --pivots are both/],
     ["a number gone wrong in line 1", ["lu", put("first.csv", "1,2,x\n1,2,3\n")], /first.csv: line 1 has "x" in column 3/],
     ["and of a vector", ["trsv", files.A, put("firstb.csv", "1x\n1\n")], /firstb.csv: line 1 has "1x" in column 1/],
+    ["an empty cell", ["lu", put("gap.csv", "a,b\n1,2\n3,\n")], /gap.csv: line 3 has no value in column 2, expected a number$/],
+    ["a blank line in a vector", ["trsv", files.A, put("gapb.csv", "1\n\n2\n")], /gapb.csv: line 2 has no value in column 1/],
     ["names beside a number", ["lu", put("mixed.csv", "a,2\n1,2\n")], /mixed.csv: line 1 has "a" in column 1/],
     [
       "rows without end",
@@ -266,7 +268,7 @@ describe("files in and out", () => {
   ])("%s", async (_, argv, message) => {
     const said = await halfulp(argv as string[]);
     expect(said).toMatchObject({ code: 2, out: "" });
-    expect(said.err).toMatch(message);
+    expect(said.err.trimEnd()).toMatch(message);
     expect(said.err).toMatch(/^halfulp: [^\n]+\n$/);
   });
   test.each([
