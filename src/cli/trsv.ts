@@ -39,8 +39,8 @@ export const trsv: Command = {
     ...ENGINE_OPTIONS,
   },
   help: `
-Solves T x = b by substitution. T is a .npy or Matrix Market file; the other triangle is not read. The same system gives the
-same bits on every engine. A zero on the diagonal ends with exit code 1.`,
+Solves T x = b by substitution. T and b are .npy, Matrix Market or CSV files; the other triangle of T is not read. The same
+system gives the same bits on every engine. A zero on the diagonal ends with exit code 1.`,
   examples: [
     ["halfulp trsv T.mtx b.mtx", "a lower triangle; prints a short solution and its hash"],
     ["halfulp trsv T.npy b.npy --upper -o x.npy", "an upper one, into a file"],

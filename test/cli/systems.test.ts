@@ -110,6 +110,10 @@ describe("lu", () => {
     for (const { kind, available } of await engines())
       if (available) expect((await json(["lu", files.mtxA, "--engine", kind])).sha256).toBe(said.sha256);
   });
+  test("--error is the infinity norm, the largest sum of a row and not its largest entry", async () => {
+    // 3 RN(1/3) is 1 - 2^-54, and the second row of P A - L U has two entries of 2^-54.
+    expect(await json(["lu", put("third.csv", "3,3\n1,5\n"), "--error"])).toMatchObject({ error: 2 ** -53 });
+  });
   test("as Matrix Market", async () => {
     await json(["lu", files.A, "-o", at("lu.mtx")]);
     const back = (await readMatrixMarket(readFileSync(at("lu.mtx"), "utf8"))) as Matrix;
