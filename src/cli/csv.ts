@@ -26,7 +26,7 @@ export interface CsvOptions {
 /** A place of a column, not a name. */
 export const PLACE = /^[1-9]\d{0,8}$/;
 
-// What looks like a number that went wrong must not be taken for a name: the record would be left out of the sum without a word.
+// A malformed number must not be taken for a name: its record would be left out of the sum silently.
 const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
 const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
 const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;

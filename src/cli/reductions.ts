@@ -21,7 +21,7 @@ const OPTIONS: Options = {
   header: {
     type: "string",
     value: "H",
-    help: "of CSV: yes or no, whether line 1 has names; unless said, it has if they begin with letters",
+    help: "of CSV: yes or no, whether line 1 has names; default: yes if --column is a name or its cell in line 1 is one, see above",
   },
   missing: {
     type: "string",
@@ -34,7 +34,10 @@ const OPTIONS: Options = {
 const FILES = `
 Files are .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), columns of CSV
 (.csv, .tsv), or standard input (-). They are streamed: a file may be larger than memory. The number printed is the exact result,
-rounded once, in the fewest digits that read back to the same bits.`;
+rounded once, in the fewest digits that read back to the same bits.
+
+In CSV, a cell of line 1 is a name if the first of its letters, digits, _ . + and - is a letter or _, and if it is neither a number
+(nan, inf) nor a word for a missing value (NA, N/A, null, none, nil). A cell that is neither a name nor a number is refused.`;
 
 function reduction(
   name: string,

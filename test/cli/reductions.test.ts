@@ -205,6 +205,18 @@ describe("CSV", () => {
     expect(await one("sum", put("t.csv", text))).toBe(1);
     expect(await halfulp(["sum", put("t.csv", text), "--header", "no"])).toMatchObject({ code: 2, out: "" });
   });
+  test("docs/cli.md says which cells of line 1 are names", async () => {
+    const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+    const row = (kind: string): string[] => {
+      const [, cells] = page.match(new RegExp(`^\\| (.*) \\| ${kind}.*\\|$`, "m")) as RegExpMatchArray;
+      return [...(cells as string).matchAll(/`([^`]+)`/g)].map(([, cell]) => cell as string);
+    };
+    const count = async (cell: string): Promise<unknown> => (await json(["sum", put("t.csv", `${cell}\n1\n`)])).count;
+    for (const cell of row("a name")) expect(await count(cell), cell).toBe(1);
+    for (const cell of row("a number")) expect(await count(cell), cell).toBe(2);
+    for (const cell of [...row("neither"), ...row("a missing value")]) await expect(count(cell), cell).rejects.toThrow(/line 1 has/);
+    expect((await halfulp(["sum", "--help"])).out).toMatch(/a name if the first of its letters, digits, _ \. \+ and - is a letter or _/);
+  });
   test("names that are numbers", async () => {
     const file = put("years.csv", "2020,2021\n1,2\n3,4\n");
     expect(await one("sum", file, "-c", "2021", "--header", "yes")).toBe(6);
