@@ -121,7 +121,7 @@ export async function npyStream(name: string, bytes: ByteStream): Promise<Number
   const begun = prefix.subarray(0, await bytes.fill(prefix));
   const whole = new Uint8Array(Math.max(npyHeaderLength(name, begun), PREFIX));
   whole.set(begun);
-  const length = PREFIX + (await bytes.fill(whole.subarray(PREFIX)));
+  const length = begun.length + (await bytes.fill(whole.subarray(begun.length)));
   const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
   const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
   return { ...nothing, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };

@@ -414,6 +414,17 @@ describe("what does not fit", () => {
     expect(said.err).toMatch(message);
     expect(said.err).toMatch(/^halfulp: [^\n]+\n$/);
   });
+  test("a stream that ends within the header: the number of bytes is right, wherever it ends", async () => {
+    const whole = writeNpy(Float64Array.of(1));
+    const file = at("cut.npy");
+    for (let size = 1; size < 128; size++) {
+      const bytes = whole.subarray(0, size);
+      const { code, err } = await halfulp(["sum", "-"], [bytes]);
+      expect(code).toBe(2);
+      expect(err.replace("standard input", file)).toBe((await halfulp(["sum", put("cut.npy", bytes)])).err);
+      if (size >= 6) expect(err).toContain(`the file ends after ${size} bytes, expected `);
+    }
+  });
   test("streams that differ at the end", async () => {
     const csv = put("n.csv", "1\n2\n3\n");
     expect(await halfulp(["dot", csv, put("m.csv", "1\n2\n")])).toMatchObject({
