@@ -17,7 +17,7 @@ const OPTIONS: Options = {
   to: { type: "string", value: "FORMAT", help: "binary64 or binary32, to round to; that of the numbers unless said otherwise" },
   format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv, where the name does not tell" },
   column: { type: "string", short: "c", multiple: true, value: "C", help: "of CSV: a name, or a place from 1; once for each file" },
-  delimiter: { type: "string", value: "D", help: "of CSV: a comma unless said otherwise; in .tsv files a tab" },
+  delimiter: { type: "string", value: "D", help: "of CSV: one character, or \\\\t for a tab; default: a comma, in .tsv files a tab" },
   header: {
     type: "string",
     value: "H",
@@ -98,11 +98,10 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const to = args.word<Format>("to", ["binary64", "binary32"]);
   const format = args.word("format", STREAMED);
   const columns = args.list("column");
-  const delimiter = args.text("delimiter")?.replace("\\t", "\t"); // a shell leaves it as two characters
+  const delimiter = delimiterOf(args);
   const header = args.word("header", ["yes", "no"]);
   const missing = args.word("missing", ["refuse", "skip"]);
   if (columns.length > args.operands.length) throw new UsageError(`--column is given ${columns.length} times, expected once for each file`);
-  if (delimiter === "") throw new UsageError(`--delimiter is empty, expected a character`);
   const named = columns.find((column) => !PLACE.test(column));
   if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a place from 1 with --header no`);
   if (args.operands.filter((path) => path === "-").length > 1) throw new UsageError(`${name}: standard input twice, expected it once`);
@@ -138,6 +137,16 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
     await Promise.all(files.map((file) => file.close()));
     await engine?.close();
   }
+}
+
+function delimiterOf(args: Arguments): string | undefined {
+  const given = args.text("delimiter");
+  if (given === undefined || given === "\\t") return given && "\t"; // a shell passes \t on as two characters
+  if ([...given].length !== 1 || /["\r\n]/.test(given))
+    throw new UsageError(
+      `--delimiter is ${JSON.stringify(given)}, expected one character (or \\t for a tab), but no quote and no line end`,
+    );
+  return given;
 }
 
 // Numbers that stand at the same place of two files must belong together.

@@ -167,6 +167,15 @@ describe("CSV", () => {
     expect(await one("sum", put("s.csv", "1;2\n3;4"), "--delimiter", ";", "-c", "2")).toBe(6);
     expect(await one("sum", put("s.csv", "1\t2\n3\t4"), "--delimiter", "\\t", "-c", "2")).toBe(6);
   });
+  test("a separator is one character", async () => {
+    for (const delimiter of [";;", "", "\\t\\t", ";\\t", "ab", '"', "\n", "\r"]) {
+      const said = await halfulp(["sum", put("s.csv", "1;;2\n"), "--delimiter", delimiter]);
+      expect(said).toMatchObject({ code: 2, out: "" });
+      expect(said.err).toContain(`--delimiter is ${JSON.stringify(delimiter)}, expected one character`);
+    }
+    for (const delimiter of [";", "|", " ", "\t", "§", "𝄞"])
+      expect(await one("sum", put("s.csv", `1${delimiter}2\n3${delimiter}4`), "--delimiter", delimiter, "-c", "2")).toBe(6);
+  });
   test("a byte order mark, no line end, nothing at all", async () => {
     expect(await one("sum", put("b.csv", "\ufeff1\n2"))).toBe(3);
     expect((await halfulp(["sum", put("e.csv", "")])).out).toBe("-0\n");
