@@ -63,7 +63,7 @@ export async function* csvChunks(
   };
   const isHeader = (record: Records): boolean => {
     if (header === "yes" || place === undefined) {
-      at = columnNamed(name, column, place, fields(record.text, delimiter));
+      at = columnNamed(name, record.line, column, place, fields(record.text, delimiter));
       return true;
     }
     if (header === "no") return false;
@@ -140,12 +140,17 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
 const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
 
 // A name that is a number comes before the place of that number.
-function columnNamed(name: string, column: string, place: number | undefined, names: readonly string[]): number {
-  const found = names.map((each) => each.trim()).indexOf(column);
-  if (found >= 0) return found;
+function columnNamed(name: string, line: number, column: string, place: number | undefined, cells: readonly string[]): number {
+  const names = cells.map((cell) => cell.trim());
+  const places = names.flatMap((each, at) => (each === column ? [at + 1] : []));
+  if (places.length > 1) {
+    const listed = `${places.slice(0, -1).join(", ")} and ${places.at(-1)}`;
+    throw new FormatError(`${name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or a place)`, line);
+  }
+  if (places[0] !== undefined) return places[0] - 1;
   if (place !== undefined) return place;
-  const known = names.slice(0, 20).map((each) => quoted(each.trim()));
-  throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, 1);
+  const known = names.slice(0, 20).map(quoted);
+  throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, line);
 }
 
 // Splits a text that comes in pieces into records. A line end within a quoted field does not end a record. Blank lines are none,

@@ -226,6 +226,16 @@ describe("CSV", () => {
     for (const cell of [...row("neither"), ...row("a missing value")]) await expect(count(cell), cell).rejects.toThrow(/line 1 has/);
     expect((await halfulp(["sum", "--help"])).out).toMatch(/a name if the first of its letters, digits, _ \. \+ and - is a letter or _/);
   });
+  test("a name that two columns have is refused if it is asked for", async () => {
+    const file = put("twice.csv", "\nv,w, v,v\n1,2,4,8\n");
+    const said = await halfulp(["sum", file, "-c", "v"]);
+    expect(said).toMatchObject({ code: 2, out: "" });
+    expect(said.err).toMatch(/twice.csv: line 2 has the name "v" in columns 1, 3 and 4, expected it once \(or a place\)\n$/);
+    expect((await halfulp(["dot", file, put("pair.csv", "a,b,b\n1,2,3\n"), "-c", "w", "-c", "b"])).err).toMatch(/"b" in columns 2 and 3,/);
+    expect((await halfulp(["sum", put("years.csv", "2,2\n3,4\n"), "-c", "2", "--header", "yes"])).err).toMatch(/"2" in columns 1 and 2,/);
+    expect(await one("sum", file, "-c", "w")).toBe(2);
+    expect(await one("sum", file, "-c", "3")).toBe(4);
+  });
   test("names that are numbers", async () => {
     const file = put("years.csv", "2020,2021\n1,2\n3,4\n");
     expect(await one("sum", file, "-c", "2021", "--header", "yes")).toBe(6);
