@@ -5,7 +5,7 @@ import { type Arguments, type Command, type Io, type Options, type Outcome, Usag
 import { PLACE } from "./csv.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
 import { type Numbers, openNumbers, STREAMED } from "./numbers.ts";
-import { decimal, hex } from "./numerals.ts";
+import { decimal, formatOf, hex, shortest } from "./numerals.ts";
 import { Progress } from "./progress.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
@@ -113,21 +113,21 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
       files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing }, io));
     const [x, y] = files as [Numbers, Numbers?];
     if (y !== undefined) checkLike(name, x, y);
-    const precision = to ?? (x.width === 8 ? "binary64" : "binary32");
+    const precision = to ?? formatOf(x.width);
     const start = performance.now();
     const report = (done: number): void => progress.report(done, x.count);
     const { value, count, skipped, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, report);
     const seconds = (performance.now() - start) / 1000;
     return {
-      text: args.flag("hex") ? hex(value, precision) : decimal(value),
+      text: args.flag("hex") ? hex(value, precision) : decimal(value, precision),
       json: {
         command: name,
-        value,
+        value: shortest(value, precision),
         hex: hex(value, precision),
         precision,
         round: mode,
         count,
-        ...(missing === "skip" ? { skipped } : {}),
+        skipped: missing === "skip" ? skipped : undefined,
         passes,
         seconds,
       },
@@ -141,7 +141,8 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
 
 function delimiterOf(args: Arguments): string | undefined {
   const given = args.text("delimiter");
-  if (given === undefined || given === "\\t") return given && "\t"; // a shell passes \t on as two characters
+  if (given === undefined) return undefined;
+  if (given === "\\t") return "\t"; // a shell passes it on as two characters
   if ([...given].length !== 1 || /["\r\n]/.test(given))
     throw new UsageError(
       `--delimiter is ${JSON.stringify(given)}, expected one character (or \\t for a tab), but no quote and no line end`,
