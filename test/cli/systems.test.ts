@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { writeWhole } from "../../src/cli/save.ts";
 import {
@@ -332,6 +332,24 @@ describe("files in and out", () => {
       const said = await halfulp(["trsv", at("nothing.npy"), files.b, "-o", at("closed/x.npy")]);
       expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: no permission\n` });
     });
+  test("a signal is caught before there is a file", async () => {
+    const on = vi.spyOn(process, "on");
+    const seen: string[][] = [];
+    on.mockImplementation(() => {
+      seen.push(leftovers());
+      return process;
+    });
+    await writeWhole(at("caught.txt"), ["all of it"]);
+    on.mockRestore();
+    expect(seen).toEqual([[], [], []]);
+    expect(readFileSync(at("caught.txt"), "utf8")).toBe("all of it");
+  });
+  test("a file of the same name beside the place is left as it is", async () => {
+    const beside = put(`.taken.txt.${process.pid}.tmp`, "of somebody else");
+    await expect(writeWhole(at("taken.txt"), ["all of it"])).rejects.toThrow(/EEXIST/);
+    expect(readFileSync(beside, "utf8")).toBe("of somebody else");
+    rmSync(beside);
+  });
   test("a signal that comes when the file has just been moved", async () => {
     const kill = vi.spyOn(process, "kill").mockReturnValue(true);
     const before = process.listeners("SIGINT");
