@@ -17,7 +17,7 @@ const OPTIONS: Options = {
   to: { type: "string", value: "FORMAT", help: "binary64 or binary32, to round to; that of the numbers unless said otherwise" },
   format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv, where the name does not tell" },
   column: { type: "string", short: "c", multiple: true, value: "C", help: "of CSV: a name, or a place from 1; once for each file" },
-  delimiter: { type: "string", value: "D", help: "of CSV: one character, or \\\\t for a tab; default: a comma, in .tsv files a tab" },
+  delimiter: { type: "string", value: "D", help: "of CSV: one character, or \\t for a tab; default: a comma, in .tsv files a tab" },
   header: {
     type: "string",
     value: "H",

@@ -171,8 +171,9 @@ describe("CSV", () => {
     for (const delimiter of [";;", "", "\\t\\t", ";\\t", "ab", '"', "\n", "\r"]) {
       const said = await halfulp(["sum", put("s.csv", "1;;2\n"), "--delimiter", delimiter]);
       expect(said).toMatchObject({ code: 2, out: "" });
-      expect(said.err).toContain(`--delimiter is ${JSON.stringify(delimiter)}, expected one character`);
+      expect(said.err).toContain(`--delimiter is ${JSON.stringify(delimiter)}, expected one character (or \\t for a tab)`);
     }
+    expect((await halfulp(["sum", "--help"])).out).toContain("one character, or \\t for a tab");
     for (const delimiter of [";", "|", " ", "\t", "§", "𝄞"])
       expect(await one("sum", put("s.csv", `1${delimiter}2\n3${delimiter}4`), "--delimiter", delimiter, "-c", "2")).toBe(6);
   });
