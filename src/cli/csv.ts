@@ -6,88 +6,123 @@ import { allocate, free } from "../memory.ts";
 import type { Matrix } from "../types.ts";
 import { CHUNK } from "./chunks.ts";
 
-// Comma-separated values as in RFC 4180, one column of them. Lines without quotes, which is nearly all of them where there are
-// numbers, are cut by a search for the separator.
+// Comma-separated values as in RFC 4180: one column for the reductions, a whole table for systems. As in Python's csv module, a
+// quote opens a quoted field only as the first character of the field; anywhere else it is text, such as the inches of 5" pipe.
+// Lines without quotes, nearly all lines of a file of numbers, are split by a search for the delimiter.
 
 const LONGEST = 2 ** 20; // characters in a record: a quote that is never closed must not keep the whole file
 
 export interface CsvOptions {
-  /** The name of a column, or its place from 1; the first unless said otherwise. */
+  /** The name of a column, or its place from 1; default: the first. */
   readonly column?: string | undefined;
-  /** A comma unless said otherwise; in a file whose name ends in .tsv a tab. */
+  /** Default: a comma, and a tab in a file whose name ends in .tsv. */
   readonly delimiter?: string | undefined;
-  /** Whether the first record is one of names; unless said, what it holds tells. */
+  /** Whether the first record is one of names; default: its content decides. */
   readonly header?: "yes" | "no" | undefined;
+  /** What to do with an empty cell; default: refuse it. */
+  readonly missing?: "refuse" | "skip" | undefined;
 }
 
 /** A place of a column, not a name. */
 export const PLACE = /^[1-9]\d{0,8}$/;
 
-// What looks like a number that went wrong must not be taken for a name: the record would be left out of the sum without a word.
+// A malformed number must not be taken for a name: its record would be left out of the sum silently.
 const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
 const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
 const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
 
-/** The numbers of one column. The first record may be one of names. */
-export async function* csvChunks(name: string, bytes: AsyncIterable<Uint8Array>, options: CsvOptions): AsyncGenerator<Float64Array> {
-  const { delimiter = separatorOf(name), column = "1", header } = options;
+/**
+ * The numbers of one column. The first record may be one of names. An empty cell that is skipped keeps its row, so that the rows of
+ * two files stay side by side: its value is -0, which changes no sum, and `gaps` has its place in the chunk at hand.
+ */
+export async function* csvChunks(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  options: CsvOptions,
+  gaps: number[] = [],
+): AsyncGenerator<Float64Array> {
+  const { delimiter = separatorOf(name), column = "1", header, missing = "refuse" } = options;
   const place = PLACE.test(column) ? Number(column) - 1 : undefined;
   const buffer = allocate(CHUNK);
-  const all = new Records(name);
+  const all = new Records(name, delimiter);
   let filled = 0;
   let at = place ?? 0;
-  let first = true;
-  // Takes a record; true if that makes a chunk full.
-  const take = ({ text, line }: Records): boolean => {
-    const isFirst = first;
-    first = false;
-    if (isFirst && (header === "yes" || place === undefined)) {
-      at = columnNamed(name, column, place, fields(text, delimiter));
-      return false;
-    }
-    const field = fieldAt(text, delimiter, at);
-    if (field === undefined) {
-      const all = fields(text, delimiter);
-      const hint = isFirst && all.some((each) => each.trim() === column) ? ` (--header yes, if this is a line of names)` : "";
-      throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
-    }
-    const word = field.trim();
-    const value = numberOf(word);
-    if (value === undefined) {
-      if (isFirst && header === undefined && isName(word)) return false;
-      const hint = isFirst && header === undefined ? ` (--header yes, if this is a line of names)` : "";
-      throw new FormatError(`${name}: line ${line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, line);
-    }
-    buffer[filled++] = value;
-    return filled === CHUNK;
+  gaps.length = 0; // a pass that was given up may have left some
+
+  const gap = (line: number): number => {
+    if (missing === "refuse") throw emptyCell(name, line, at, " (--missing skip leaves it out)");
+    gaps.push(filled);
+    return -0;
   };
+  const wordOf = ({ text, line, isFirst }: Records): string => {
+    const field = fieldAt(text, delimiter, at);
+    if (field !== undefined) return field.trim();
+    const all = fields(text, delimiter);
+    const hint = isFirst && all.some((each) => each.trim() === column) ? HEADER_HINT : "";
+    throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
+  };
+  const isHeader = (record: Records): boolean => {
+    if (header === "yes" || place === undefined) {
+      at = columnNamed(name, record.line, column, place, fields(record.text, delimiter));
+      return true;
+    }
+    if (header === "no") return false;
+    const word = wordOf(record);
+    // An empty cell in the first record may be a column without a name, or a row without a value.
+    if (word === "") throw emptyCell(name, record.line, at, HEADER_HINT);
+    return isName(word);
+  };
+  const numberIn = (record: Records): number => {
+    const word = wordOf(record);
+    if (word === "") return gap(record.line);
+    const value = numberOf(word);
+    if (value !== undefined) return value;
+    const hint = record.isFirst && header === undefined ? HEADER_HINT : "";
+    throw new FormatError(`${name}: line ${record.line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, record.line);
+  };
+
   try {
-    for await (const piece of bytes)
-      for (const record of all.push(piece))
-        if (take(record)) {
+    for await (const piece of withEnd(bytes))
+      for (const record of piece === undefined ? all.end() : all.push(piece)) {
+        if (record.isFirst && isHeader(record)) continue;
+        for (let k = record.emptyRows; k >= 0; k--) {
+          buffer[filled] = k > 0 ? gap(record.line - k) : numberIn(record);
+          if (++filled < CHUNK) continue;
           yield buffer;
           filled = 0;
+          gaps.length = 0;
         }
-    for (const record of all.end()) take(record);
+      }
     if (filled > 0) yield buffer.subarray(0, filled);
   } finally {
     free(buffer);
   }
 }
 
+const HEADER_HINT = " (--header yes, if this is a line of names)";
+
+function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
+  return new FormatError(`${name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
+}
+
+// The pieces, and undefined after the last.
+async function* withEnd(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | undefined> {
+  yield* pieces;
+  yield undefined;
+}
+
 /** The whole table as a matrix; the first record may be one of names, and of nothing else. */
 export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Matrix> {
-  const all = new Records(name);
   const delimiter = separatorOf(name);
+  const all = new Records(name, delimiter);
   const rows: Float64Array[] = [];
-  let first = true;
-  const take = ({ text, line }: Records): void => {
+  const take = ({ text, line, isFirst, emptyRows }: Records): void => {
     const words = fields(text, delimiter).map((field) => field.trim());
+    if (isFirst && words.every(isName)) return;
+    if (emptyRows > 0) throw emptyCell(name, line - emptyRows, 0);
     const values = words.map((word) => numberOf(word));
     const wrong = values.indexOf(undefined);
-    const isFirst = first;
-    first = false;
-    if (isFirst && words.every(isName)) return;
+    if (words[wrong] === "") throw emptyCell(name, line, wrong);
     if (wrong >= 0)
       throw new FormatError(`${name}: line ${line} has ${quoted(words[wrong] as string)} in column ${wrong + 1}, expected a number`, line);
     const expected = rows[0]?.length ?? values.length;
@@ -95,8 +130,7 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
       throw new FormatError(`${name}: line ${line} has ${values.length} columns, expected ${expected} (as the lines before)`, line);
     rows.push(Float64Array.from(values as number[]));
   };
-  for await (const piece of bytes) for (const record of all.push(piece)) take(record);
-  for (const record of all.end()) take(record);
+  for await (const piece of withEnd(bytes)) for (const record of piece === undefined ? all.end() : all.push(piece)) take(record);
   const cols = rows[0]?.length ?? 0;
   const data = newVector(name, new Float64Array(0), rows.length * cols);
   for (const [i, row] of rows.entries()) data.set(row, i * cols);
@@ -106,43 +140,59 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
 const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
 
 // A name that is a number comes before the place of that number.
-function columnNamed(name: string, column: string, place: number | undefined, names: readonly string[]): number {
-  const found = names.map((each) => each.trim()).indexOf(column);
-  if (found >= 0) return found;
+function columnNamed(name: string, line: number, column: string, place: number | undefined, cells: readonly string[]): number {
+  const names = cells.map((cell) => cell.trim());
+  const places = names.flatMap((each, at) => (each === column ? [at + 1] : []));
+  if (places.length > 1) {
+    const listed = `${places.slice(0, -1).join(", ")} and ${places.at(-1)}`;
+    throw new FormatError(`${name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or a place)`, line);
+  }
+  if (places[0] !== undefined) return places[0] - 1;
   if (place !== undefined) return place;
-  const known = names.slice(0, 20).map((each) => quoted(each.trim()));
-  throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, 1);
+  const known = names.slice(0, 20).map(quoted);
+  throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, line);
 }
 
-// Cuts a text in pieces into the records that are not blank. A line end within quotes does not end a record. One object serves for
-// all of them.
+// Splits a text that comes in pieces into records. A line end within a quoted field does not end a record. Blank lines are none,
+// but in a file of one column one before a record is a row with an empty cell. (After the last record it may as well be the end of
+// the file, and no row is out of place if it is taken for that.) The same object is yielded for every record, so that a record costs
+// no object.
 class Records {
   private readonly decoder = new TextDecoder();
   private rest = "";
   private next = 1; // the line on which the next record begins
+  private blanks = 0; // lines since the last record
+  private columns = 0; // fields of the first record
   text = "";
   /** The line on which this one begins. */
   line = 0;
+  isFirst = false;
+  /** How many of the lines right before this one are rows with an empty cell. */
+  emptyRows = 0;
 
-  constructor(private readonly name: string) {}
+  constructor(
+    private readonly name: string,
+    private readonly delimiter: string,
+  ) {}
 
   *push(piece: Uint8Array): Generator<this> {
     const text = this.rest + this.decoder.decode(piece, { stream: true });
     let from = 0;
     let open = false;
     for (let line = 0, to = text.indexOf("\n"); to >= 0; line = to + 1, to = text.indexOf("\n", line)) {
-      if (isOpen(text.slice(line, to))) open = !open;
+      open = endsOpen(text.slice(line, to), this.delimiter, open);
       if (open) continue;
       if (this.take(text.slice(from, to))) yield this;
       from = to + 1;
     }
     this.rest = text.slice(from);
-    if (this.rest.length > LONGEST) this.fail(`more than ${LONGEST} characters`, "at most so many");
+    if (this.rest.length > LONGEST) this.fail(`more than ${LONGEST} characters`, "a shorter record");
   }
 
   *end(): Generator<this> {
     this.rest += this.decoder.decode();
-    if (isOpen(this.rest)) this.fail("a quote that is not closed", "another");
+    // Every line end in the rest is within quotes, or it would have ended a record.
+    if (endsOpen(this.rest, this.delimiter, false)) this.fail("a quote that is not closed", "a closing quote");
     if (this.take(this.rest)) yield this;
   }
 
@@ -150,14 +200,24 @@ class Records {
     this.text = text.endsWith("\r") ? text.slice(0, -1) : text;
     this.line = this.next;
     if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
-    this.next += text.split("\n").length;
-    return this.text.trim() !== "";
+    this.next += text.includes("\n") ? text.split("\n").length : 1; // to split every line took a third of the time
+    // A tab is a blank, and may be the delimiter.
+    if (this.text.trim() === "" && !this.text.includes(this.delimiter)) {
+      this.blanks++;
+      return false;
+    }
+    this.isFirst = this.columns === 0;
+    if (this.isFirst) this.columns = fields(this.text, this.delimiter).length;
+    this.emptyRows = this.columns === 1 ? this.blanks : 0;
+    this.blanks = 0;
+    return true;
   }
 
-  // Several before a line feed mean no more than one; within quotes they are text.
+  // Several before a line feed mean no more than one; within a quoted field they are text.
   private withoutReturns(text: string): string {
     const record = text.replace(/\r+$/, "");
-    if (record.replace(/"[^"]*"/g, "").includes("\r"))
+    const raw = rawFields(record, this.delimiter) as string[];
+    if (raw.some((field) => field.slice(quotedLength(field)).includes("\r")))
       this.fail("a carriage return without a line feed", "lines that end in a line feed, with a carriage return before it or not");
     return record;
   }
@@ -167,11 +227,10 @@ class Records {
   }
 }
 
-// Whether a quote is open at the end: those within a field are doubled.
-function isOpen(text: string): boolean {
-  let open = false;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) open = !open;
-  return open;
+// Whether a quoted field is open at the end of a line; `open` says whether one is at its beginning. Such a line is split as if the
+// opening quote stood before it.
+function endsOpen(line: string, delimiter: string, open: boolean): boolean {
+  return (open || line.includes('"')) && rawFields(open ? `"${line}` : line, delimiter) === undefined;
 }
 
 function fieldAt(text: string, delimiter: string, place: number): string | undefined {
@@ -187,20 +246,33 @@ function fieldAt(text: string, delimiter: string, place: number): string | undef
 }
 
 function fields(text: string, delimiter: string): string[] {
-  const parts: string[] = [];
-  let begun: string[] = []; // the pieces of a field
-  let open = false;
-  for (const piece of text.split(delimiter)) {
-    begun.push(piece);
-    if (isOpen(piece)) open = !open;
-    if (open) continue;
-    parts.push(unquoted(begun.join(delimiter)));
-    begun = [];
-  }
-  return parts;
+  return (rawFields(text, delimiter) as string[]).map(unquoted);
 }
 
+// The fields as they are written, quotes included; undefined if the last one is quoted and not closed.
+function rawFields(text: string, delimiter: string): string[] | undefined {
+  const parts: string[] = [];
+  for (let from = 0; ; ) {
+    const quotes = text[from] === '"' ? afterQuoted(text, from + 1) : from;
+    if (quotes < 0) return undefined;
+    const to = text.indexOf(delimiter, quotes);
+    parts.push(to < 0 ? text.slice(from) : text.slice(from, to));
+    if (to < 0) return parts;
+    from = to + delimiter.length;
+  }
+}
+
+// The place after the quote that closes a field, searched from `from` on; -1 if there is none. A doubled quote is text.
+function afterQuoted(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at < 0 ? -1 : at + 1;
+}
+
+const quotedLength = (field: string): number => (field.startsWith('"') ? afterQuoted(field, 1) : 0);
+
+// Text after the closing quote makes the field invalid as a number: "1"2 must not be read as 12. It is left as it is, for the message.
 function unquoted(field: string): string {
-  const text = field.trim();
-  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : field;
+  const length = quotedLength(field);
+  return length === 0 || field.slice(length).trim() !== "" ? field : field.slice(1, length - 1).replaceAll('""', '"');
 }

@@ -4,16 +4,19 @@ import { onThisThread, onThreads, open } from "../engines/open.ts";
 import { cores } from "../engines/threads/cores.ts";
 import { type Arguments, type Options, UsageError } from "./command.ts";
 
-/** The options that choose an engine. */
-export const ENGINE_OPTIONS: Options = {
-  engine: { type: "string", value: "E", help: "auto, wasm (this thread), threads or opencl; the bits are the same" },
+/** The options that choose an engine; `bits` is what the help says of the bits on different engines. */
+export const engineOptions = (bits: string): Options => ({
+  engine: { type: "string", value: "E", help: `auto, wasm (this thread), threads or opencl; ${bits}` },
   threads: { type: "string", value: "N", help: "workers of the engine threads; as many as there are cores unless said otherwise" },
   device: {
     type: "string",
     value: "D",
     help: "device of the engine opencl: its place, gpu, cpu or a part of its name (halfulp doctor lists them)",
   },
-};
+});
+
+/** Those of commands whose result has the same bits on every engine. */
+export const ENGINE_OPTIONS = engineOptions("the bits are the same");
 
 const KINDS = ["auto", "wasm", "threads", "opencl"] as const;
 

@@ -4,6 +4,7 @@ import { UsageError } from "./command.ts";
 import { addTo, hashOf } from "./hashing.ts";
 import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "./load.ts";
 import { openNumbers } from "./numbers.ts";
+import { formatOf } from "./numerals.ts";
 import { Progress } from "./progress.ts";
 
 export const hash: Command = {
@@ -53,8 +54,6 @@ interface Hashed {
   readonly shape: readonly number[];
 }
 
-const precisionOf = (width: number): Hashed["precision"] => (width === 8 ? "binary64" : "binary32");
-
 async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefined, io: Io): Promise<Hashed> {
   if (format === undefined && (path === "-" || /\.mtx$/i.test(path))) return hashWhole(path, await load(path, io));
   const numbers = await openNumbers(path, { format }, io);
@@ -70,7 +69,7 @@ async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefine
       done += chunk.length;
       progress.report(done, count);
     }
-    return { sha256: digest.digest("hex"), precision: precisionOf(width), shape: shape ?? [done] };
+    return { sha256: digest.digest("hex"), precision: formatOf(width), shape: shape ?? [done] };
   } finally {
     progress.end();
     await numbers.close();
@@ -78,7 +77,7 @@ async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefine
 }
 
 function hashWhole(path: string, value: Loaded): Hashed {
-  if (isVector(value)) return { sha256: hashOf(value), precision: precisionOf(value.BYTES_PER_ELEMENT), shape: [value.length] };
+  if (isVector(value)) return { sha256: hashOf(value), precision: formatOf(value.BYTES_PER_ELEMENT), shape: [value.length] };
   const { BYTES_PER_ELEMENT } = isSparse(value) ? value.values : asMatrix(path, value).data;
-  return { sha256: hashOf(value), precision: precisionOf(BYTES_PER_ELEMENT), shape: [value.rows, value.cols] };
+  return { sha256: hashOf(value), precision: formatOf(BYTES_PER_ELEMENT), shape: [value.rows, value.cols] };
 }

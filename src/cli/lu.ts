@@ -23,12 +23,15 @@ export const lu: Command = {
       help: "write L and U there, in one matrix (unit L below the diagonal): .npy or .mtx",
     },
     pivots: { type: "string", value: "FILE", help: "write the pivots there: row k was swapped with row pivots[k], from 0" },
-    error: { type: "boolean", help: "also the largest entry of P A - L U, exact and rounded once; takes longer than the factors" },
+    error: {
+      type: "boolean",
+      help: "also the infinity norm of P A - L U (the largest sum of magnitudes in a row), exact and rounded once; slow",
+    },
     ...ENGINE_OPTIONS,
   },
   help: `
-Factors a matrix, square or not, from a .npy or Matrix Market file. The bits are those of the unblocked algorithm on every engine.
-The hash is that of the factors, row by row, and of the pivots (32 bits each). A zero pivot ends with exit code 1.`,
+Factors a matrix, square or not, from a .npy, Matrix Market or CSV file. The bits are those of the unblocked algorithm on every
+engine. The hash is that of the factors, row by row, and of the pivots (32 bits each). A zero pivot ends with exit code 1.`,
   examples: [
     ["halfulp lu A.npy", "how long it takes, and the hash of the factors"],
     ["halfulp lu A.npy -o lu.npy --pivots p.npy", "into files"],

@@ -23,6 +23,8 @@ export interface Numbers {
   readonly repeatable: boolean;
   /** All numbers, in chunks of CHUNK but for the last. A chunk is good until the next one is asked for. */
   chunks(): AsyncGenerator<Real>;
+  /** Places in the chunk at hand that have no value in the file, ascending. The chunk has -0 there. */
+  readonly gaps: readonly number[];
   close(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export async function openNumbers(path: string, options: ReadOptions, io: Io): P
   return ofStream(path, handle.createReadStream({ highWaterMark: 2 ** 20 }), options);
 }
 
-const nothing = { shape: undefined, fortranOrder: false, count: undefined, close: async () => {} };
+const nothing = { shape: undefined, fortranOrder: false, count: undefined, gaps: [], close: async () => {} };
 
 // A file that can be read at any place.
 async function ofFile(name: string, handle: FileHandle, size: number, options: ReadOptions): Promise<Numbers> {
@@ -58,12 +60,14 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
   const close = () => handle.close();
   if (format === "csv") {
     await handle.close();
-    return { ...nothing, name, width: 8, repeatable: true, chunks: () => csvChunks(name, createReadStream(name), options) };
+    const gaps: number[] = [];
+    const chunks = () => csvChunks(name, createReadStream(name), options, gaps);
+    return { ...nothing, name, width: 8, repeatable: true, chunks, gaps };
   }
   const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
   const { start, count, width, littleEndian, shape, fortranOrder } = header;
   const chunks = () => fileChunks(name, handle, start, count, width, littleEndian !== LITTLE_ENDIAN);
-  return { name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+  return { ...nothing, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
 }
 
 async function isNpy(handle: FileHandle): Promise<boolean> {
@@ -93,7 +97,10 @@ async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options
   const bytes = new ByteStream(source);
   const { format } = options;
   const once = { ...nothing, name, repeatable: false, close: () => bytes.close() };
-  if (format === "csv") return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options) };
+  if (format === "csv") {
+    const gaps: number[] = [];
+    return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options, gaps), gaps };
+  }
   if (format === "raw" || format === "raw32") {
     const width = format === "raw" ? 8 : 4;
     return { ...once, width, chunks: () => streamChunks(name, bytes, undefined, width, !LITTLE_ENDIAN) };
@@ -114,8 +121,8 @@ export async function npyStream(name: string, bytes: ByteStream): Promise<Number
   const begun = prefix.subarray(0, await bytes.fill(prefix));
   const whole = new Uint8Array(Math.max(npyHeaderLength(name, begun), PREFIX));
   whole.set(begun);
-  const length = PREFIX + (await bytes.fill(whole.subarray(PREFIX)));
+  const length = begun.length + (await bytes.fill(whole.subarray(begun.length)));
   const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
   const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
-  return { name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+  return { ...nothing, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
 }

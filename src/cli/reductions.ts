@@ -5,7 +5,7 @@ import { type Arguments, type Command, type Io, type Options, type Outcome, Usag
 import { PLACE } from "./csv.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
 import { type Numbers, openNumbers, STREAMED } from "./numbers.ts";
-import { decimal, hex } from "./numerals.ts";
+import { decimal, formatOf, hex, shortest } from "./numerals.ts";
 import { Progress } from "./progress.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
@@ -17,11 +17,16 @@ const OPTIONS: Options = {
   to: { type: "string", value: "FORMAT", help: "binary64 or binary32, to round to; that of the numbers unless said otherwise" },
   format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv, where the name does not tell" },
   column: { type: "string", short: "c", multiple: true, value: "C", help: "of CSV: a name, or a place from 1; once for each file" },
-  delimiter: { type: "string", value: "D", help: "of CSV: a comma unless said otherwise; in .tsv files a tab" },
+  delimiter: { type: "string", value: "D", help: "of CSV: one character, or \\t for a tab; default: a comma, in .tsv files a tab" },
   header: {
     type: "string",
     value: "H",
-    help: "of CSV: yes or no, whether line 1 has names; unless said, it has if they begin with letters",
+    help: "of CSV: yes or no, whether line 1 has names; default: yes if --column is a name or its cell in line 1 is one, see above",
+  },
+  missing: {
+    type: "string",
+    value: "M",
+    help: "of CSV: refuse (the default) or skip, for empty cells; dot skips a row if either value is missing",
   },
   ...ENGINE_OPTIONS,
 };
@@ -29,7 +34,10 @@ const OPTIONS: Options = {
 const FILES = `
 Files are .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), columns of CSV
 (.csv, .tsv), or standard input (-). They are streamed: a file may be larger than memory. The number printed is the exact result,
-rounded once, in the fewest digits that read back to the same bits.`;
+rounded once, in the fewest digits that read back to the same bits.
+
+In CSV, a cell of line 1 is a name if the first of its letters, digits, _ . + and - is a letter or _, and if it is neither a number
+(nan, inf) nor a word for a missing value (NA, N/A, null, none, nil). A cell that is neither a name nor a number is refused.`;
 
 function reduction(
   name: string,
@@ -90,10 +98,10 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const to = args.word<Format>("to", ["binary64", "binary32"]);
   const format = args.word("format", STREAMED);
   const columns = args.list("column");
-  const delimiter = args.text("delimiter")?.replace("\\t", "\t"); // a shell leaves it as two characters
+  const delimiter = delimiterOf(args);
   const header = args.word("header", ["yes", "no"]);
+  const missing = args.word("missing", ["refuse", "skip"]);
   if (columns.length > args.operands.length) throw new UsageError(`--column is given ${columns.length} times, expected once for each file`);
-  if (delimiter === "") throw new UsageError(`--delimiter is empty, expected a character`);
   const named = columns.find((column) => !PLACE.test(column));
   if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a place from 1 with --header no`);
   if (args.operands.filter((path) => path === "-").length > 1) throw new UsageError(`${name}: standard input twice, expected it once`);
@@ -102,22 +110,44 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   const progress = new Progress(io, name);
   try {
     for (const [k, path] of args.operands.entries())
-      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header }, io));
+      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing }, io));
     const [x, y] = files as [Numbers, Numbers?];
     if (y !== undefined) checkLike(name, x, y);
-    const precision = to ?? (x.width === 8 ? "binary64" : "binary32");
+    const precision = to ?? formatOf(x.width);
     const start = performance.now();
-    const { value, count, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, (done) => progress.report(done, x.count));
+    const report = (done: number): void => progress.report(done, x.count);
+    const { value, count, skipped, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, report);
     const seconds = (performance.now() - start) / 1000;
     return {
-      text: args.flag("hex") ? hex(value, precision) : decimal(value),
-      json: { command: name, value, hex: hex(value, precision), precision, round: mode, count, passes, seconds },
+      text: args.flag("hex") ? hex(value, precision) : decimal(value, precision),
+      json: {
+        command: name,
+        value: shortest(value, precision),
+        hex: hex(value, precision),
+        precision,
+        round: mode,
+        count,
+        skipped: missing === "skip" ? skipped : undefined,
+        passes,
+        seconds,
+      },
     };
   } finally {
     progress.end();
     await Promise.all(files.map((file) => file.close()));
     await engine?.close();
   }
+}
+
+function delimiterOf(args: Arguments): string | undefined {
+  const given = args.text("delimiter");
+  if (given === undefined) return undefined;
+  if (given === "\\t") return "\t"; // a shell passes it on as two characters
+  if ([...given].length !== 1 || /["\r\n]/.test(given))
+    throw new UsageError(
+      `--delimiter is ${JSON.stringify(given)}, expected one character (or \\t for a tab), but no quote and no line end`,
+    );
+  return given;
 }
 
 // Numbers that stand at the same place of two files must belong together.

@@ -2,7 +2,7 @@ import type { Matrix, Real } from "../types.ts";
 import type { Arguments, Options, Outcome } from "./command.ts";
 import { hashOf, rowsOf } from "./hashing.ts";
 import { isVector } from "./load.ts";
-import { decimal } from "./numerals.ts";
+import { decimal, formatOf } from "./numerals.ts";
 import { save } from "./save.ts";
 
 /** Where a result goes. */
@@ -42,7 +42,7 @@ export function lines(facts: Readonly<Record<string, unknown>>): string {
 }
 
 function preview(x: Real): string {
-  const shown = Array.from(x.subarray(0, SHORT), decimal).join(" ");
+  const shown = Array.from(x.subarray(0, SHORT), (value) => decimal(value, formatOf(x.BYTES_PER_ELEMENT))).join(" ");
   return x.length <= SHORT ? shown : `${shown} ... (${x.length} in all; -o FILE writes them)`;
 }
 

@@ -1,4 +1,4 @@
-import { constants, rmSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { access, type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeMatrixMarket } from "../files/matrixMarket.ts";
@@ -48,18 +48,21 @@ export async function writeWhole(path: string, pieces: Iterable<string | Uint8Ar
   if (present !== undefined && !present.isFile()) return writeTo(path, await open(path, "w"), pieces);
   const place = present === undefined ? path : await realpath(path); // not over a link to it
   const beside = join(dirname(place), `.${basename(place)}.${process.pid}.tmp`);
-  const handle = await open(beside, "wx");
   const stop = (signal: NodeJS.Signals): void => {
     rmSync(beside, { force: true }); // it may just have been moved
     for (const each of SIGNALS) process.off(each, stop);
     process.kill(process.pid, signal); // and now as if nobody had listened
   };
   for (const signal of SIGNALS) process.on(signal, stop);
+  let made = false;
   try {
-    await writeTo(path, handle, pieces);
+    // Made at once, with the signals already caught: none can come between the file and whoever removes it.
+    closeSync(openSync(beside, "wx"));
+    made = true;
+    await writeTo(path, await open(beside, "w"), pieces);
     await rename(beside, place);
   } catch (error) {
-    await rm(beside, { force: true });
+    if (made) await rm(beside, { force: true });
     throw error;
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);

@@ -2,7 +2,7 @@ import { matrix } from "../matrix.ts";
 import type { SolveOptions } from "../solve/types.ts";
 import type { Matrix } from "../types.ts";
 import type { Command } from "./command.ts";
-import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
+import { engineOptions, openEngine } from "./engine.ts";
 import { asMatrix, asVector, inBinary64, isVector, type Loaded, load, widened } from "./load.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
@@ -23,7 +23,7 @@ export const solve: Command = {
     "no-fallback": { type: "boolean", help: "do not go on to costlier methods if the first one does not converge" },
     "max-iterations": { type: "string", value: "N", help: "the most corrections with one set of factors; default 30" },
     ...OUTPUT_OPTIONS,
-    ...ENGINE_OPTIONS,
+    ...engineOptions("the last bits may differ, but not with --method exact"),
   },
   help: `
 Solves A x = b for a square matrix and one right-hand side or, as the columns of a matrix, several, from .npy, Matrix Market or

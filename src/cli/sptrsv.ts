@@ -4,7 +4,7 @@ import { toCsc, toCsr } from "../sparse/formats.ts";
 import type { Schedule, SparseOptions } from "../sparse/types.ts";
 import type { Sparse } from "../types.ts";
 import type { Command } from "./command.ts";
-import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
+import { engineOptions, openEngine } from "./engine.ts";
 import { asVector, inBinary64, isSparse, load } from "./load.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
@@ -15,19 +15,19 @@ const SCHEDULES: readonly Schedule[] = ["auto", "serial", "levr", "levc", "slfr"
 
 export const sptrsv: Command = {
   name: "sptrsv",
-  summary: "solve a sparse triangular system L x = b, the bits of trsv on the stored entries",
+  summary: "solve a sparse triangular system L x = b, with the bits of trsv on the stored entries unless --plain is given",
   operands: "L b",
   count: [2, 2],
   options: {
     ...TRIANGLE_OPTIONS,
-    plain: { type: "boolean", help: "ordinary arithmetic instead of exact sums" },
-    schedule: { type: "string", value: "S", help: `${SCHEDULES.join(", ")}; the bits are the same` },
+    plain: { type: "boolean", help: "ordinary arithmetic instead of exact sums: other bits, and with levc and slfc not always the same" },
+    schedule: { type: "string", value: "S", help: `${SCHEDULES.join(", ")}; without --plain the bits are the same` },
     ...OUTPUT_OPTIONS,
-    ...ENGINE_OPTIONS,
+    ...engineOptions("without --plain the bits are the same"),
   },
   help: `
-Solves L x = b for a sparse triangle, a Matrix Market file in coordinate format. Entries outside the triangle are ignored, so
-that the file may be a whole matrix. A zero on the diagonal, or none, ends with exit code 1.`,
+Solves L x = b for a sparse triangle, a Matrix Market file in coordinate format; b is a .npy, Matrix Market or CSV file. Entries
+outside the triangle are ignored, so that the file of L may be a whole matrix. A zero on the diagonal, or none, ends with exit code 1.`,
   examples: [
     ["halfulp sptrsv A.mtx b.mtx", "with the lower triangle of A"],
     ["halfulp sptrsv A.mtx b.npy --upper --engine threads --schedule slfr -o x.npy", "with the upper one, by one of the schedules"],

@@ -16,7 +16,10 @@ import type { Numbers } from "./numbers.ts";
 
 export interface Reduced {
   readonly value: number;
+  /** How many numbers, or pairs of them. */
   readonly count: number;
+  /** How many rows were left out for want of a value. */
+  readonly skipped: number;
   /** How many times the file was read. */
   readonly passes: number;
 }
@@ -43,16 +46,18 @@ export async function reduceFiles(
   for (const [k, add] of stages.entries()) {
     const sum = new Superaccumulator();
     let bound = 0;
-    let count = 0;
+    let rows = 0;
+    let skipped = 0;
     let empty = op === "sum"; // no term but -0 so far
     for await (const [left, right] of pairs(x, y)) {
+      skipped += skipGaps(x, y, left, right);
       bound += await add(left, right, sum);
       empty &&= onlyNegativeZeros(left);
-      count += left.length;
-      report(count);
+      rows += left.length;
+      report(rows);
     }
     const value = empty ? -0 : k === stages.length - 1 ? roundSum(sum, root, mode, format) : settleWithin(sum, bound, root, mode, format);
-    if (value !== undefined) return { value, count, passes: k + 1 };
+    if (value !== undefined) return { value, count: rows - skipped, skipped, passes: k + 1 };
   }
   throw new Error("the last stage settles every sum");
 }
@@ -81,6 +86,15 @@ function onEngine(engine: Backend, op: Reduction): Add {
     await engine.accumulate(op, x, y, into);
     return 0;
   };
+}
+
+// A row without a value in one of the files counts in neither: both have -0 there, and neither -0 nor the product of two changes a
+// sum. Returns how many such rows there are.
+function skipGaps(x: Numbers, y: Numbers | undefined, left: Real, right: Real): number {
+  if (y === undefined) return x.gaps.length;
+  for (const place of x.gaps) right[place] = -0;
+  for (const place of y.gaps) left[place] = -0;
+  return new Set([...x.gaps, ...y.gaps]).size;
 }
 
 // The chunks of one file, twice, or those of two files side by side.

@@ -5,6 +5,7 @@ import type { Matrix, Real, TriangularOptions } from "../types.ts";
 import type { Arguments, Command, Options } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
 import { asMatrix, asVector, inBinary64, load, widened } from "./load.ts";
+import { formatOf, shortest } from "./numerals.ts";
 import { Progress } from "./progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
 import { checkOutput } from "./save.ts";
@@ -39,8 +40,8 @@ export const trsv: Command = {
     ...ENGINE_OPTIONS,
   },
   help: `
-Solves T x = b by substitution. T is a .npy or Matrix Market file; the other triangle is not read. The same system gives the
-same bits on every engine. A zero on the diagonal ends with exit code 1.`,
+Solves T x = b by substitution. T and b are .npy, Matrix Market or CSV files; the other triangle of T is not read. The same
+system gives the same bits on every engine. A zero on the diagonal ends with exit code 1.`,
   examples: [
     ["halfulp trsv T.mtx b.mtx", "a lower triangle; prints a short solution and its hash"],
     ["halfulp trsv T.npy b.npy --upper -o x.npy", "an upper one, into a file"],
@@ -81,7 +82,7 @@ same bits on every engine. A zero on the diagonal ends with exit code 1.`,
   },
 };
 
-// max |b - T x|, exact and rounded once.
+// max |b - T x|, exact and rounded once, as the number to print.
 async function residual(engine: Engine, T: Matrix, b: Float64Array, x: Float64Array, options: TriangularOptions): Promise<number> {
   const { data, offset, rowStep, colStep } = entries(T);
   const n = b.length;
@@ -90,7 +91,7 @@ async function residual(engine: Engine, T: Matrix, b: Float64Array, x: Float64Ar
     for (let j = options.uplo === "upper" ? i : 0; j < (options.uplo === "upper" ? n : i + 1); j++)
       copy[i * n + j] = i === j && options.unit === true ? 1 : (data[offset + i * rowStep + j * colStep] as number);
   const r = await engine.exgemv(-1, matrix(copy, n, n), x, 1, b.slice(), { trans: options.trans });
-  return largest(r);
+  return shortest(largest(r), formatOf(r.BYTES_PER_ELEMENT));
 }
 
 /** The largest magnitude; NaN where there is one. */

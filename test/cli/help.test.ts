@@ -31,6 +31,19 @@ describe("help", () => {
     }
     expect(command.examples.length).toBeGreaterThan(0);
   });
+  test("what it says of results is what the library says", async () => {
+    const help = async (name: string): Promise<string> => (await halfulp([name, "--help"])).out.replace(/\s+/g, " ");
+    expect(await help("lu")).toMatch(/--error also the infinity norm of P A - L U \(the largest sum of magnitudes in a row\)/);
+    for (const name of ["solve", "trsv", "lu"]) expect(await help(name)).toMatch(/\.npy, Matrix Market or CSV files?/);
+    // Only exact results have the same bits on every engine.
+    for (const name of ["sum", "trsv", "lu"]) expect(await help(name)).toMatch(/--engine E [^-]*; the bits are the same /);
+    const sptrsv = await help("sptrsv");
+    for (const option of ["schedule S", "engine E"])
+      expect(sptrsv).toMatch(new RegExp(`--${option} [^-]*; without --plain the bits are the same `));
+    expect(sptrsv).toMatch(/--plain ordinary arithmetic instead of exact sums: other bits, and with levc and slfc not always the same/);
+    expect((await halfulp(["--help"])).out).toMatch(/with the bits of trsv on the stored entries unless --plain is given/);
+    expect(await help("solve")).toMatch(/--engine E [^-]*; the last bits may differ, but not with --method exact/);
+  });
   test("every example names a command and options that there are", () => {
     for (const { examples } of COMMANDS)
       for (const [line] of examples) {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { writeWhole } from "../../src/cli/save.ts";
 import {
@@ -109,6 +109,10 @@ describe("lu", () => {
     expect(said).toMatchObject({ rows: n, cols: n, error: factorizationError(A, factors) });
     for (const { kind, available } of await engines())
       if (available) expect((await json(["lu", files.mtxA, "--engine", kind])).sha256).toBe(said.sha256);
+  });
+  test("--error is the infinity norm, the largest sum of a row and not its largest entry", async () => {
+    // 3 RN(1/3) is 1 - 2^-54, and the second row of P A - L U has two entries of 2^-54.
+    expect(await json(["lu", put("third.csv", "3,3\n1,5\n"), "--error"])).toMatchObject({ error: 2 ** -53 });
   });
   test("as Matrix Market", async () => {
     await json(["lu", files.A, "-o", at("lu.mtx")]);
@@ -242,6 +246,8 @@ describe("files in and out", () => {
     ["one file for two results", ["lu", files.A, "-o", at("s.npy"), "--pivots", `${path}/./s.npy`], /-o and --pivots are both/],
     ["a number gone wrong in line 1", ["lu", put("first.csv", "1,2,x\n1,2,3\n")], /first.csv: line 1 has "x" in column 3/],
     ["and of a vector", ["trsv", files.A, put("firstb.csv", "1x\n1\n")], /firstb.csv: line 1 has "1x" in column 1/],
+    ["an empty cell", ["lu", put("gap.csv", "a,b\n1,2\n3,\n")], /gap.csv: line 3 has no value in column 2, expected a number$/],
+    ["a blank line in a vector", ["trsv", files.A, put("gapb.csv", "1\n\n2\n")], /gapb.csv: line 2 has no value in column 1/],
     ["names beside a number", ["lu", put("mixed.csv", "a,2\n1,2\n")], /mixed.csv: line 1 has "a" in column 1/],
     [
       "rows without end",
@@ -266,7 +272,7 @@ describe("files in and out", () => {
   ])("%s", async (_, argv, message) => {
     const said = await halfulp(argv as string[]);
     expect(said).toMatchObject({ code: 2, out: "" });
-    expect(said.err).toMatch(message);
+    expect(said.err.trimEnd()).toMatch(message);
     expect(said.err).toMatch(/^halfulp: [^\n]+\n$/);
   });
   test.each([
@@ -326,6 +332,24 @@ describe("files in and out", () => {
       const said = await halfulp(["trsv", at("nothing.npy"), files.b, "-o", at("closed/x.npy")]);
       expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: no permission\n` });
     });
+  test("a signal is caught before there is a file", async () => {
+    const on = vi.spyOn(process, "on");
+    const seen: string[][] = [];
+    on.mockImplementation(() => {
+      seen.push(leftovers());
+      return process;
+    });
+    await writeWhole(at("caught.txt"), ["all of it"]);
+    on.mockRestore();
+    expect(seen).toEqual([[], [], []]);
+    expect(readFileSync(at("caught.txt"), "utf8")).toBe("all of it");
+  });
+  test("a file of the same name beside the place is left as it is", async () => {
+    const beside = put(`.taken.txt.${process.pid}.tmp`, "of somebody else");
+    await expect(writeWhole(at("taken.txt"), ["all of it"])).rejects.toThrow(/EEXIST/);
+    expect(readFileSync(beside, "utf8")).toBe("of somebody else");
+    rmSync(beside);
+  });
   test("a signal that comes when the file has just been moved", async () => {
     const kill = vi.spyOn(process, "kill").mockReturnValue(true);
     const before = process.listeners("SIGINT");
