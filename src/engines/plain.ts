@@ -25,16 +25,23 @@ export interface PlainFactors {
   /** The least and the largest magnitude on the diagonal of U, if there is no such column. */
   readonly least: number;
   readonly largest: number;
+  /**
+   * No product l_ik u_kj goes through more roundings than this on its way into an entry: those of the sums it is part of, and those of the
+   * subtractions that follow. So |P R A C - L U| <= gamma |L| |U| with gamma = roundings u / (1 - roundings u), up to underflow.
+   */
+  readonly roundings: number;
   free(): void;
 }
 
 /**
  * Approximate inverses X of L and Y of U, stored like the factors: X is unit lower triangular, Y upper triangular. Every entry comes
  * from substitution with the factor, in any order of summation, with or without fused multiply-adds:
- * |L X - I| <= gamma_n |L| |X| and |U Y - I| <= gamma_n |U| |Y| hold entry by entry, up to underflow (solve/certificate.ts).
+ * |L X - I| <= gamma |L| |X| and |U Y - I| <= gamma |U| |Y| hold entry by entry, up to underflow (solve/certificate.ts).
  */
 export interface PlainInverses {
   readonly n: number;
+  /** As those of factors. */
+  readonly roundings: number;
   free(): void;
 }
 

@@ -45,7 +45,7 @@ export const plainReference: PlainKernels = {
     const diagonal = Float64Array.from({ length: column < 0 ? n : 0 }, (_, i) => Math.abs(lu[i * n + i] as number));
     const least = diagonal.reduce((a, v) => Math.min(a, v), Number.POSITIVE_INFINITY);
     const largest = diagonal.reduce((a, v) => Math.max(a, v), 0);
-    const factors: Factors = { n, format, column, least, largest, lu, pivots, free() {} };
+    const factors: Factors = { n, format, column, least, largest, roundings: 2 * n, lu, pivots, free() {} };
     if (column < 0 && k > 0) plainReference.substitute(routine, factors, b, k, x);
     return factors;
   },
@@ -67,7 +67,7 @@ export const plainReference: PlainKernels = {
     const { n, lu } = factors as Factors;
     const inverse = new Float64Array(n * n);
     for (let j = 0; j < n; j++) invertColumn(lu, n, j, inverse);
-    const inverses: Inverses = { n, lu: inverse, free() {} };
+    const inverses: Inverses = { n, roundings: 2 * n, lu: inverse, free() {} };
     return inverses;
   },
 

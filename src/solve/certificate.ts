@@ -8,9 +8,14 @@ import { largest } from "./powers.ts";
 // Let F be the scaled matrix that was factored, P F = L U + D, L X = I + E1, U Y = I + E2. In any order of summation, with or
 // without fused multiply-adds (Higham, "Accuracy and Stability", theorems 8.5 and 9.3), entry by entry
 //
-//   |D| <= g |L| |U|,   |E1| <= g |L| |X|,   |E2| <= g |U| |Y|,   g = m u / (1 - m u),   u = 2^-53, m = n + 16
+//   |D| <= g |L| |U|,   |E1| <= g |L| |X|,   |E2| <= g |U| |Y|,   g = m u / (1 - m u),   u = 2^-53.
 //
-// (n would do; the rest is for kernels that multiply by a rounded reciprocal in place of a division).
+// m = n would do for any kernel. Those that sum up blocks of products before they subtract them have far fewer roundings on the way of
+// a product: if c_s = fl(c_(s-1) - t_s) for s = 1, ..., q and t_s = fl(sum of p products), then
+//
+//   c_0 = c_q (1 + d_1) ... + sum t_s (1 + d_1) ... (1 + d_(s-1)) up to inverses, |d| <= u,
+//
+// so that no product has more than p + q factors. Engines tell that number; 16 more are for divisions and for product.ts.
 //
 // Then P F Y X = (L U + D) Y X = I + E with E = E1 + L E2 X + D Y X, and with e = (1, ..., 1)
 //
@@ -56,7 +61,8 @@ export function* certify(routine: string, factors: PlainFactors): Routine<Certif
       inner.map((v, i) => 2 * v + (lower[i] as number)),
     );
     const slack = 1 + (16 * n + 64) * 2 ** -53;
-    const g = ((n + 16) * 2 ** -53) / (1 - (n + 16) * 2 ** -53);
+    const roundings = Math.max(factors.roundings, inverses.roundings) + 16;
+    const g = (roundings * 2 ** -53) / (1 - roundings * 2 ** -53);
     const alpha = g * largest(sums) * slack + UNDERFLOW;
     if (!(alpha < 1 / 2 && largest(sums) < LARGEST && largest(both) < LARGEST)) return undefined;
     const factor = slack / (1 - alpha);

@@ -16,6 +16,7 @@ import {
   type PlainMatrix,
   padded,
   prepare,
+  roundingsOf,
   STUCK,
   spaceOf,
 } from "./plainLu.ts";
@@ -137,7 +138,8 @@ export function* factorize(
         how.after?.("substitute");
       }
     }
-    const factors: OnDevice = { n, format, column, least, largest, matrix, order, inverses, free: () => lasting.free() };
+    const roundings = roundingsOf(n, how.width);
+    const factors: OnDevice = { n, format, column, least, largest, roundings, matrix, order, inverses, free: () => lasting.free() };
     return factors;
   } catch (error) {
     lasting.free();

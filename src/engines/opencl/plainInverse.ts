@@ -1,6 +1,6 @@
 import type { Device, DeviceBuffer, Work } from "../device.ts";
 import type { PlainFactors, PlainInverses } from "../plain.ts";
-import { BLOCK, bytesOf, definesOf, ITEMS, type PlainMatrix, STRIP } from "./plainLu.ts";
+import { BLOCK, bytesOf, definesOf, ITEMS, type PlainMatrix, roundingsOf, STRIP } from "./plainLu.ts";
 import { Scope } from "./scope.ts";
 import * as sources from "./sources.generated.ts";
 
@@ -40,11 +40,8 @@ const DEEP = 8; // as in the factorization, see PlainBlocking
 // and are by substitution too. No right-hand side is multiplied by an inverse.
 //
 // The bound of PlainInverses: x_ij = (delta_ij - sum of t_ik x_kj) / t_ii is one sum, in an order that blocks determine, with fused
-// multiply-adds. A term goes through at most 128 roundings in the product of its block, one for each of at most B - 2 later blocks, one
-// for each row of the diagonal block that comes before row i, and the division. With r rows before it, that is at most
-// 128 + (B - 2) + r + 1, and there are n >= 128 (B - 1) + r + 1 rows for L; for U the same holds from the end, where the first block
-// has only the m rows that are not padding: m + 128 for B = 2, and at most 128 + (B - 2) + 128 <= 128 (B - 1) + m = n for more. Terms
-// of the padding are 0. So every term has at most n roundings (Higham, Accuracy and Stability, Lemma 8.4).
+// multiply-adds. A term goes through at most 128 roundings in the product of its block, one for each later block, one for each row of
+// the diagonal block that comes before row i, and the division (Higham, Accuracy and Stability, Lemma 8.4). Terms of the padding are 0.
 
 /** The inverses of both factors. `width`: of the tiles of products, 128, 64 or 32; by default enough tiles for the device. */
 export function* invert(scope: Scope, factors: PlainFactors, width?: number): Work<PlainInverses> {
@@ -69,7 +66,8 @@ export function* invert(scope: Scope, factors: PlainFactors, width?: number): Wo
     }
     if (size > 0) device.launch(kernelOf(device, matrix, "plainInverseDiagonal"), [size], [BLOCK], [lower, upper, to, size]);
     yield device.finish();
-    const inverted: PlainInverses & Stored = { n, matrix: { n, ld: size, data: to }, free: () => lasting.free() };
+    const stored = { n, ld: size, data: to };
+    const inverted: PlainInverses & Stored = { n, roundings: roundingsOf(n, BLOCK), matrix: stored, free: () => lasting.free() };
     return inverted;
   } catch (error) {
     lasting.free();

@@ -51,6 +51,12 @@ export const MOVES = 8;
 const WIDEST = 256; // block
 export const PIVOTS = MOVES + 8 * WIDEST;
 
+/**
+ * What PlainFactors and PlainInverses say of roundings. Products of a block are summed up, `width` of them at the most, and subtracted at
+ * once; in its own block an entry is updated at most BLOCK times by a panel and BLOCK times by a triangle of L.
+ */
+export const roundingsOf = (n: number, width: number): number => width + 2 * BLOCK + Math.ceil(n / BLOCK);
+
 export const bytesOf = (real: RealType): number => (real === "double" ? 8 : 4);
 export const padded = (n: number): number => BLOCK * Math.ceil(n / BLOCK);
 

@@ -33,6 +33,7 @@ export class ArenaFactors implements PlainFactors {
   readonly column: number;
   readonly least: number;
   readonly largest: number;
+  readonly roundings: number;
   private freed = false;
 
   constructor(
@@ -47,6 +48,7 @@ export class ArenaFactors implements PlainFactors {
     this.column = outcome.column;
     this.least = outcome.least;
     this.largest = outcome.largest;
+    this.roundings = roundingsOf(this.n);
   }
 
   free(): void {
@@ -58,6 +60,7 @@ export class ArenaFactors implements PlainFactors {
 /** Their inverses, stored the same way. */
 export class ArenaInverses implements PlainInverses {
   readonly n: number;
+  readonly roundings: number;
 
   constructor(
     readonly arena: Arena,
@@ -66,8 +69,13 @@ export class ArenaInverses implements PlainInverses {
     readonly free: () => void,
   ) {
     this.n = shape.cols;
+    this.roundings = roundingsOf(this.n);
   }
 }
+
+// Sums of a tile have at most 64 products of one or two roundings each. An entry is then updated once for each of n / 64 panels, and in
+// its own panel at most 64 times; a few more come with divisions and with the last rows of a block.
+const roundingsOf = (n: number): number => 2 * Math.min(n, 64) + Math.min(n, Math.ceil(n / 64) + 80);
 
 /** A copy of A at an address of an arena, line by line without gaps. */
 export function copyTo(arena: Arena, A: Entries, at: number): Entries {
