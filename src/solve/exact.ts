@@ -3,7 +3,7 @@ import { SingularError } from "../errors.ts";
 import { roundRational } from "../exact/rounding.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Factorization } from "./factors.ts";
-import { keepMatrix, type KeptSlices, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
+import { type KeptSlices, keepMatrix, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
 import { liftNumerically } from "./lifting.ts";
 import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
 import { type Fractions, liftModulo } from "./padic.ts";
@@ -57,10 +57,17 @@ export function* decideByFactors(
   const scale = scaleOf(system);
   if (!matrix.lifted) {
     const slices = yield* keepSlices(routine, slicesOf(routine, data, n, scale));
-    if (matrix.lifted) slices.kept.free(); // another call was quicker
+    if (matrix.lifted)
+      slices.kept.free(); // another call was quicker
     else matrix.lifted = slices;
   }
-  const lifted = { routine, scale, slices: matrix.lifted as KeptSlices, weights, substitute: (v: Float64Array) => factors.substitute(v, 1) };
+  const lifted = {
+    routine,
+    scale,
+    slices: matrix.lifted as KeptSlices,
+    weights,
+    substitute: (v: Float64Array) => factors.substitute(v, 1),
+  };
   const left = new Set(open);
   yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
     x[j] = value;
@@ -85,16 +92,44 @@ export function* decideModulo(matrix: ExactMatrix, b: Float64Array, x: Float64Ar
 
 /** Prove that the matrix is regular, or throw a SingularError that is proved too. False if it was aborted. */
 export function* proveRegular(matrix: ExactMatrix, progress: Progress): Routine<boolean> {
+  if (matrix.modular) return true;
+  const found = yield* invertExactly(matrix, progress);
+  found?.inverse.kept.free();
+  return found !== undefined;
+}
+
+/** The same, and keep what decideModulo() needs. */
+export function* prepareModulo(matrix: ExactMatrix, progress: Progress): Routine<boolean> {
   return (yield* modularOf(matrix, progress)) !== undefined;
 }
 
+function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
+  if (matrix.modular) return matrix.modular;
+  const found = yield* invertExactly(matrix, progress);
+  if (!found) return undefined;
+  let slices: KeptSlices | undefined;
+  try {
+    slices = yield* keepSlices(matrix.routine, found.slices);
+    matrix.modular ??= { ...found, slices };
+    return matrix.modular;
+  } finally {
+    // It failed, or another call was quicker.
+    if (matrix.modular?.inverse !== found.inverse) {
+      slices?.kept.free();
+      found.inverse.kept.free();
+    }
+  }
+}
+
 /**
- * The matrix as whole numbers, with its inverse modulo a prime. A determinant that is not zero modulo one prime is not zero. A column that
+ * The matrix as whole numbers, with its inverse modulo a prime; undefined if it was aborted. A determinant that is not zero modulo one prime is not zero. A column that
  * depends on those before it does so modulo every prime: of several primes the one that gets farthest shows a candidate, which is
  * the first dependent column if a vector v with A v = 0 is found; if there is none, another prime will get farther.
  */
-function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
-  if (matrix.modular) return matrix.modular;
+function* invertExactly(
+  matrix: ExactMatrix,
+  progress: Progress,
+): Routine<{ readonly scale: Scale; readonly slices: Slices; readonly inverse: ModularInverse } | undefined> {
   const { routine, n, data } = matrix;
   const scale = wholeScale(data, n, n);
   const slices = slicesOf(routine, data, n, scale);
@@ -103,14 +138,7 @@ function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatri
   for (const p of digitPrimes(n)) {
     const found = yield* invertModulo(routine, residuesOf(slices, p), n, p, progress);
     if (!found) return undefined;
-    if (!isDependent(found)) {
-      const made = { scale, slices: yield* keepSlices(routine, slices), inverse: found };
-      if (matrix.modular) {
-        made.slices.kept.free();
-        found.kept.free();
-      } else matrix.modular = made;
-      return matrix.modular;
-    }
+    if (!isDependent(found)) return { scale, slices, inverse: found };
     if (!best || found.column > best.column) best = found;
     if (++tried < 2) continue;
     const isProved = yield* provesSingular(matrix, best, progress);
@@ -137,17 +165,19 @@ function* provesSingular(matrix: ExactMatrix, { p, column, rows }: Dependent, pr
   const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress);
   if (!inverse) return undefined;
   if (isDependent(inverse)) return false;
-  const kept = yield* keepSlices(routine, slices);
+  let kept: KeptSlices | undefined;
   try {
+    kept = yield* keepSlices(routine, slices);
     const right = Float64Array.from(rows, (row) => data[row * n + column] as number);
     const { whole, grid } = wholeVector(right, scale.rows);
     const found = yield* liftModulo(routine, kept, inverse, whole, progress);
     if (!found) return undefined;
     const isUsed = new Set(rows);
-    for (let i = 0; i < n; i++) if (!isUsed.has(i) && !satisfies(data.subarray(i * n, i * n + column + 1), found, scale.cols, grid)) return false;
+    for (let i = 0; i < n; i++)
+      if (!isUsed.has(i) && !satisfies(data.subarray(i * n, i * n + column + 1), found, scale.cols, grid)) return false;
     return true;
   } finally {
-    kept.kept.free();
+    kept?.kept.free();
     inverse.kept.free();
   }
 }
