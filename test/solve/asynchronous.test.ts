@@ -11,10 +11,12 @@ import {
   SingularError,
   type Solution,
   type SolveOptions,
+  type Sparse,
   ValueError,
 } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { KINDS } from "../engines.ts";
+import { range } from "../oracles/matrices.ts";
 import { measures } from "../oracles/residual.ts";
 import { backward } from "./backward.ts";
 import { checkNearly, checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
@@ -74,6 +76,40 @@ describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
       await factored.free();
       right.free();
       rights.free();
+    }
+  });
+
+  test("a sparse A, here or there, is the same system, and b may be changed after the call", async () => {
+    const random = new Random(SEED + 3);
+    const n = 40;
+    for (const format of ["csr", "csc"] as const) {
+      const A: Matrix = {
+        ...randomMatrix(random, n, (i, j) => (i === j || random.below(4) === 0 ? 1 : 0)),
+        order: format === "csr" ? "row" : "column",
+      };
+      const lines = range(n).map((l) => range(n).filter((k) => A.data[l * n + k] !== 0));
+      const S: Sparse = {
+        format,
+        rows: n,
+        cols: n,
+        pointers: Int32Array.from(range(n + 1), (l) => lines.slice(0, l).flat().length),
+        indices: Int32Array.from(lines.flat()),
+        values: A.data.filter((v) => v !== 0),
+      };
+      const there = await engine.upload(S);
+      for (const sparse of [S, there]) {
+        const b = randoms(random, n);
+        const before = b.slice();
+        const calls = [engine.solve(sparse, b), engine.factor(sparse)] as const;
+        b.fill(Number.NaN);
+        const solution = await calls[0];
+        checkSolution(solution, A, before, kind);
+        expect(solution.x).toEqual((await engine.solve(A, before)).x);
+        const factored = await calls[1];
+        checkSolution(await factored.solve(before), A, before, kind);
+        await factored.free();
+      }
+      there.free();
     }
   });
 

@@ -302,6 +302,18 @@ describe(`the exact measures, HALFULP_SEED=${SEED}`, () => {
     }
   });
 
+  test("products of large and small numbers", () => {
+    const random = new Random(SEED + 3);
+    for (let round = 0; round < 1000; round++) {
+      const n = 2 + random.below(4);
+      const powers = Array.from({ length: n }, () => (random.below(2) === 0 ? 0 : 900 + random.below(120)));
+      const A = randomMatrix(random, n, (_, j) => 2 ** (powers[j] as number));
+      const x = Float64Array.from(powers, (power) => random.signed() * 2 ** -power);
+      const b = Float64Array.from({ length: n }, () => random.signed() * 2 ** random.below(200));
+      expect(measured(A, x, b)).toEqual(measures(A, x, b));
+    }
+  });
+
   test("of anything but a solution", () => {
     const random = new Random(SEED + 2);
     for (let round = 0; round < 300; round++) {
