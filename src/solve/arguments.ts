@@ -52,14 +52,18 @@ export function settingsOf(routine: string, options: SolveOptions, otherwise: Se
 // A sparse matrix is solved as a dense one: 800 MB at this order, and as much again for factors and for their inverses.
 const MAX_SPARSE = 10_000;
 
-/** A square sparse matrix of binary64 numbers, or a dense one, as kernels see it. */
-export function* squareOf(routine: string, A: Matrix | Sparse): Routine<Entries> {
-  if (!isSparse(A)) return checkSquare(routine, A);
-  checkSameFormat(routine, "A", checkSparse(routine, "A", A), "binary64", "systems");
+/** A square sparse matrix of binary64 numbers, or a dense one. */
+export function checkSquare(routine: string, A: Matrix | Sparse): void {
+  const format = isSparse(A) ? checkSparse(routine, "A", A) : checkMatrix(routine, "A", A);
+  checkSameFormat(routine, "A", format, "binary64", "systems");
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
-  if (A.rows > MAX_SPARSE)
+  if (isSparse(A) && A.rows > MAX_SPARSE)
     throw new ShapeError(`${routine}: A is sparse and of order ${A.rows}, expected at most ${MAX_SPARSE}: it is solved as a dense matrix`);
-  return denseOf(routine, yield* onHost(routine, A));
+}
+
+/** The same as kernels see it. */
+export function* squareOf(routine: string, A: Matrix | Sparse): Routine<Entries> {
+  return isSparse(A) ? denseOf(routine, yield* onHost(routine, A)) : entries(A);
 }
 
 const isSparse = (A: Matrix | Sparse): A is Sparse => typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
@@ -80,12 +84,6 @@ function denseOf(routine: string, { format, rows: n, pointers, indices, values }
       data[l * lineStep + (indices[e] as number) * step] = values[e] as number;
   }
   return { data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
-}
-
-function checkSquare(routine: string, A: Matrix): Entries {
-  checkSameFormat(routine, "A", checkMatrix(routine, "A", A), "binary64", "systems");
-  if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
-  return entries(A);
 }
 
 /** One right-hand side or several, as the columns of a matrix. */

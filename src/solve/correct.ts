@@ -1,15 +1,27 @@
 import type { Routine } from "../dense/steps.ts";
 import { inOrder, type RightHandSides, type Settings } from "./arguments.ts";
 import { assignmentPowers } from "./balance.ts";
-import { correctorOf, decideByCorrections, decideModulo, proveRegular } from "./exact.ts";
+import { correctorOf, decideByCorrections, decideModulo } from "./exact.ts";
 import { type Extended, refineExtended } from "./extended.ts";
 import { exponent, largest } from "./powers.ts";
 import type { Progress } from "./progress.ts";
 import { answerOf, type Measured, measured, measuredAnew, rightOf } from "./refine.ts";
 import { perfectMatching, structuralZeros } from "./structure.ts";
-import { scaledSystem } from "./system.ts";
+import { type System, scaledSystem } from "./system.ts";
 import type { Solution, SolveMethod } from "./types.ts";
-import { attempt, certified, conditionOf, exactOf, productOf, replaceSystem, type Work } from "./work.ts";
+import {
+  attempt,
+  type Certified,
+  certified,
+  conditionOf,
+  drop,
+  exactOf,
+  formOf,
+  freeForm,
+  productOf,
+  proveExactly,
+  type Work,
+} from "./work.ts";
 
 // rounding: "correct". Each stage decides what the one before could not prove:
 //
@@ -47,6 +59,7 @@ export function* answerCorrectly(
   if (settings.fallback || state.method === "exact") yield* byExactArithmetic(work, targets, state, progress);
   const measures: Measured[] = [];
   for (const { b, x, measures: known } of targets) measures.push(known ?? (yield* measuredAnew(work.given, b, x)));
+  const form = work.balanced ?? work;
   const isCertified = work.regular && targets.every(({ open }) => open.length === 0);
   return {
     x: inOrder(
@@ -60,7 +73,7 @@ export function* answerCorrectly(
     iterations: state.iterations,
     residual: largestOf(measures.map(({ residual }) => residual)),
     backwardError: largestOf(measures.map((each) => each.backwardError)),
-    condition: yield* conditionOf(work, work.factors.has("double") ? "double" : "mixed"),
+    condition: yield* conditionOf(work, form, form.factors.has("double") ? "double" : "mixed"),
     certified: isCertified,
   };
 }
@@ -100,15 +113,13 @@ function* approximate(work: Work, method: SolveMethod, targets: readonly Target[
 }
 
 function* byFactors(work: Work, targets: readonly Target[], settings: Settings, state: State, progress: Progress): Routine<void> {
-  let found = yield* certified(work);
-  if (!found && settings.fallback && (yield* balance(work))) found = yield* certified(work);
+  const found = yield* certifiedFactors(work, settings);
   if (!found) {
     yield* approximate(work, "double", targets, settings.maxIterations, state);
     if (settings.fallback) yield* byProduct(work, targets, state, progress);
     return;
   }
-  const { system } = work;
-  const { factors, certificate } = found;
+  const { system, factors, certificate } = found;
   const rights = targets.map(({ b }) => rightOf(system, b));
   const results = yield* refineExtended(system, factors, certificate, rights, settings.maxIterations);
   for (const [c, result] of results.entries()) {
@@ -117,7 +128,7 @@ function* byFactors(work: Work, targets: readonly Target[], settings: Settings, 
     target.open = largest(target.b) === 0 ? zeroSolution(target) : result.open;
     state.iterations = Math.max(state.iterations, result.iterations);
     yield* markStructuralZeros(work, target);
-    if (target.open.length === 0) target.measures = yield* measuresOf(work, result, target);
+    if (target.open.length === 0) target.measures = yield* measuresOf(work.given, system, result, target);
   }
   if (!settings.fallback) return;
   const open = openOnes(targets);
@@ -142,13 +153,33 @@ function* byProduct(work: Work, targets: readonly Target[], state: State, progre
   }
 }
 
+/** Binary64 factors with a proof, of the matrix as it is worked on or balanced. */
+export function* certifiedFactors(work: Work, { fallback }: Settings): Routine<Certified | undefined> {
+  const found = yield* certified(work, work);
+  if (found || !fallback) return found;
+  if (work.balanced !== undefined) return work.balanced ? yield* certified(work, work.balanced) : undefined;
+  work.balanced = null; // calls that overlap go on without it
+  const system = yield* balance(work);
+  if (!system) return undefined;
+  const form = formOf(system);
+  try {
+    const balanced = yield* certified(work, form);
+    if (!balanced) return undefined;
+    work.balanced = form;
+    drop(work, "double");
+    return balanced;
+  } finally {
+    if (work.balanced !== form) freeForm(form);
+  }
+}
+
 function zeroSolution(target: Target): readonly number[] {
   target.x = new Float64Array(target.b.length);
   return [];
 }
 
 // The residual of the last step is that of x, if x is what that step had.
-function* measuresOf({ given, system }: Work, { right, residual, x }: Extended, target: Target): Routine<Measured> {
+function* measuresOf(given: System, system: System, { right, residual, x }: Extended, target: Target): Routine<Measured> {
   if (!residual || system !== given || x !== target.x) return yield* measuredAnew(given, target.b, target.x);
   return yield* measured(given, target.b, x, residual, right.power);
 }
@@ -171,10 +202,8 @@ function* markStructuralZeros(work: Work, target: Target): Routine<void> {
 // Entries whose sizes are within this of each other, rows and columns scaled, are as well scaled as an assignment would have them.
 const MANY_BITS = 60;
 
-// Scale rows and columns anew, by an assignment, if entries are so unlike that it may help. Returns whether that was done.
-function* balance(work: Work): Routine<boolean> {
-  if (work.isBalanced) return false;
-  work.isBalanced = true;
+// The system with rows and columns scaled anew, by an assignment, if entries are so unlike that it may help.
+function* balance(work: Work): Routine<System | undefined> {
   const { routine, n, data } = yield* exactOf(work);
   const { outer, rows, cols } = work.system;
   const power = (i: number, j: number): number =>
@@ -186,26 +215,23 @@ function* balance(work: Work): Routine<boolean> {
       if (size > 0) least = Math.min(least, exponent(size) + power(i, j));
     }
   }
-  if (least > -MANY_BITS) return false;
+  if (least > -MANY_BITS) return undefined;
   const scale = assignmentPowers(data, n);
-  if (!scale) return false;
-  replaceSystem(work, yield* scaledSystem(routine, data, n, scale));
-  return true;
+  return scale && (yield* scaledSystem(routine, data, n, scale));
 }
 
 function* byExactArithmetic(work: Work, targets: readonly Target[], state: State, progress: Progress): Routine<void> {
   const open = openOnes(targets);
-  if (open.length === 0 && work.regular) return;
-  const exact = yield* exactOf(work);
-  if (!work.regular) {
-    if (!(yield* proveRegular(exact, progress))) return;
-    work.regular = true;
+  if (open.length === 0) {
+    yield* proveExactly(work, progress);
+    return;
   }
-  if (open.length === 0) return;
+  const exact = yield* exactOf(work);
   Object.assign(state, { method: "modular", fellBack: state.method !== "exact" || state.fellBack });
   for (const target of open) {
     const x = new Float64Array(work.given.n);
     if (!(yield* decideModulo(exact, target.b, x, progress))) return;
+    work.regular = true;
     target.x = x;
     target.open = [];
     target.measures = undefined;

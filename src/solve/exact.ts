@@ -18,7 +18,7 @@ export interface ExactMatrix {
   readonly routine: string;
   readonly n: number;
   readonly data: Float64Array;
-  lifted: KeptSlices | undefined;
+  lifted: { readonly system: System; readonly slices: KeptSlices } | undefined;
   modular: { readonly scale: Scale; readonly slices: KeptSlices; readonly inverse: ModularInverse } | undefined;
 }
 
@@ -27,7 +27,7 @@ export function exactMatrix(routine: string, n: number, data: Float64Array): Exa
 }
 
 export function freeExact({ lifted, modular }: ExactMatrix): void {
-  lifted?.kept.free();
+  lifted?.slices.kept.free();
   modular?.slices.kept.free();
   modular?.inverse.kept.free();
 }
@@ -45,7 +45,7 @@ export function scaleOf({ rows, cols, outer }: System): Scale {
 /** What corrects a residual, and what bounds the error that is left: factors with their proof, or a product. */
 export type Corrector = Pick<LiftedSystem, "weights" | "words" | "correct">;
 
-/** Certified factors. One word of a residual is less than the residual by one part in 2^52 of the largest. */
+/** Certified factors: one word of a residual is as much as they can make use of. */
 export function correctorOf(factors: Factorization, { weights }: Certificate): Corrector {
   return {
     weights,
@@ -68,18 +68,20 @@ export function* decideByCorrections(
 ): Routine<number[]> {
   const { routine, n, data } = matrix;
   const scale = scaleOf(system);
-  if (!matrix.lifted) {
-    const slices = yield* keepSlices(routine, slicesOf(routine, data, lastBits(data), n, scale));
-    if (matrix.lifted)
-      slices.kept.free(); // another call was quicker
-    else matrix.lifted = slices;
+  let slices = matrix.lifted?.system === system ? matrix.lifted.slices : undefined;
+  if (!slices) {
+    slices = yield* keepSlices(routine, slicesOf(routine, data, lastBits(data), n, scale));
+    matrix.lifted ??= { system, slices };
   }
-  const lifted = { routine, scale, slices: matrix.lifted as KeptSlices, ...corrector };
   const left = new Set(open);
-  yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
-    x[j] = value;
-    left.delete(j);
-  });
+  try {
+    yield* liftNumerically({ routine, scale, slices, ...corrector }, wholeVector(b, scale.rows), open, progress, (j, value) => {
+      x[j] = value;
+      left.delete(j);
+    });
+  } finally {
+    if (matrix.lifted?.slices !== slices) slices.kept.free(); // another call was quicker, or works on another form
+  }
   return [...left];
 }
 
@@ -99,16 +101,44 @@ export function* decideModulo(matrix: ExactMatrix, b: Float64Array, x: Float64Ar
 
 /** Prove that the matrix is regular, or throw a SingularError that is proved too. False if it was aborted. */
 export function* proveRegular(matrix: ExactMatrix, progress: Progress): Routine<boolean> {
+  if (matrix.modular) return true;
+  const found = yield* invertExactly(matrix, progress);
+  found?.inverse.kept.free();
+  return found !== undefined;
+}
+
+/** The same, and keep what decideModulo() needs. */
+export function* prepareModulo(matrix: ExactMatrix, progress: Progress): Routine<boolean> {
   return (yield* modularOf(matrix, progress)) !== undefined;
 }
 
+function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
+  if (matrix.modular) return matrix.modular;
+  const found = yield* invertExactly(matrix, progress);
+  if (!found) return undefined;
+  let slices: KeptSlices | undefined;
+  try {
+    slices = yield* keepSlices(matrix.routine, found.slices);
+    matrix.modular ??= { ...found, slices };
+    return matrix.modular;
+  } finally {
+    // It failed, or another call was quicker.
+    if (matrix.modular?.inverse !== found.inverse) {
+      slices?.kept.free();
+      found.inverse.kept.free();
+    }
+  }
+}
+
 /**
- * The matrix as whole numbers, with its inverse modulo a prime. A determinant that is not zero modulo one prime is not zero. A column that
+ * The matrix as whole numbers, with its inverse modulo a prime; undefined if it was aborted. A determinant that is not zero modulo one prime is not zero. A column that
  * depends on those before it does so modulo every prime: of several primes the one that gets farthest shows a candidate, which is
  * the first dependent column if a vector v with A v = 0 is found; if there is none, another prime will get farther.
  */
-function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatrix["modular"]> {
-  if (matrix.modular) return matrix.modular;
+function* invertExactly(
+  matrix: ExactMatrix,
+  progress: Progress,
+): Routine<{ readonly scale: Scale; readonly slices: Slices; readonly inverse: ModularInverse } | undefined> {
   const { routine, n, data } = matrix;
   const last = lastBits(data);
   const scale = wholeScale(last, n);
@@ -118,14 +148,7 @@ function* modularOf(matrix: ExactMatrix, progress: Progress): Routine<ExactMatri
   for (const p of digitPrimes(n)) {
     const found = yield* invertModulo(routine, residuesOf(slices, p), n, p, progress);
     if (!found) return undefined;
-    if (!isDependent(found)) {
-      const made = { scale, slices: yield* keepSlices(routine, slices), inverse: found };
-      if (matrix.modular) {
-        made.slices.kept.free();
-        found.kept.free();
-      } else matrix.modular = made;
-      return matrix.modular;
-    }
+    if (!isDependent(found)) return { scale, slices, inverse: found };
     if (!best || found.column > best.column) best = found;
     if (++tried < 2) continue;
     const isProved = yield* provesSingular(matrix, { scale, slices }, best, progress);
@@ -154,8 +177,9 @@ function* provesSingular(
   const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress);
   if (!inverse) return undefined;
   if (isDependent(inverse)) return false;
-  const kept = yield* keepSlices(routine, slices);
+  let kept: KeptSlices | undefined;
   try {
+    kept = yield* keepSlices(routine, slices);
     const right = Float64Array.from(rows, (row) => data[row * n + column] as number);
     const { whole: c, grid } = wholeVector(
       right,
@@ -168,7 +192,7 @@ function* provesSingular(
     for (let i = 0; i < n; i++) if (!holds(i)) return false;
     return true;
   } finally {
-    kept.kept.free();
+    kept?.kept.free();
     inverse.kept.free();
   }
 }

@@ -2,21 +2,25 @@ import type { Routine } from "../dense/steps.ts";
 import { ShapeError } from "../errors.ts";
 import type { Run } from "../sparse/sptrsv.ts";
 import type { Matrix, Sparse } from "../types.ts";
-import { checkRight, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import { checkRight, checkSquare, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import { certifiedFactors } from "./correct.ts";
+import { prepareModulo } from "./exact.ts";
 import { Progress } from "./progress.ts";
 import { answer, fetched, firstOf, nothingToSolve, onHost } from "./solve.ts";
 import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
-import { attempt, begin, certified, checkRegular, drop, end, freeDropped, type Work } from "./work.ts";
+import { attempt, begin, checkRegular, drop, end, exactOf, freeDropped, type Work } from "./work.ts";
 
 /** A factorisation for any number of right-hand sides; `run` runs its solves. */
 export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run): Routine<unknown> {
-  const square = yield* squareOf("factor", A);
+  checkSquare("factor", A);
   const settings = settingsOf("factor", options);
   const first = firstOf(settings, A.rows);
   if (A.rows === 0) return facade(0, undefined, first, settings, run);
+  const square = yield* squareOf("factor", A);
   const work = yield* begin("factor", square, true);
   try {
     yield* prepare(work, first, settings);
+    freeDropped(work);
   } catch (error) {
     end(work);
     throw error;
@@ -25,11 +29,15 @@ export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run
 }
 
 // The factors of the first method, or a SingularError.
-function* prepare(work: Work, first: SolveMethod, { rounding, signal, onProgress }: Settings): Routine<void> {
+function* prepare(work: Work, first: SolveMethod, settings: Settings): Routine<void> {
+  const { rounding, signal, onProgress } = settings;
   const progress = new Progress(signal, onProgress);
-  if (rounding === "correct" && first !== "exact" && (yield* certified(work))) return;
-  if (rounding === "backward") yield* attempt(work, first, [], 0);
-  yield* checkRegular(work, first, rounding === "backward", progress);
+  if (rounding === "backward") {
+    yield* attempt(work, first, [], 0);
+    yield* checkRegular(work, first, true, progress);
+  } else if (first === "exact" || !(yield* certifiedFactors(work, settings))) {
+    if (yield* prepareModulo(yield* exactOf(work), progress)) work.regular = true;
+  }
 }
 
 /** Factors in use: solves that are not through still need them. */

@@ -108,13 +108,15 @@ const SMALL = 2 ** -960;
 /**
  * max_i |b - A x|_i / (|A| |x| + |b|)_i, rounded once; `r` and `power` as above. The computed quotients are off by a factor of at most
  * 1 + (n + 4) u: rows that are below the largest by more than 8 n u of it have a smaller true one. Those with small numbers in them
- * are all looked at exactly.
+ * are all looked at exactly, and so are all rows if scaling x lost bits.
  */
 export function* backwardError(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
   if (!Number.isFinite(largest(x))) return Number.NaN;
   if (largest(r) === 0 && (yield* isNothingLost(system, b, x, power))) return 0;
   const { routine, n, A } = system;
-  const sizes = yield* weightsOf(system, b, x, power);
+  const scale = x.map((v) => timesPower(Math.abs(v), power));
+  const isScaled = scale.every((v, j) => (v === 0 ? x[j] === 0 : v >= 2 ** -1022));
+  const sizes = isScaled ? yield* weightsOf(system, b, scale, power) : new Float64Array(n);
   let most = 0;
   const quotients = r.map((v, i) => {
     const [above, below] = [Math.abs(v), sizes[i] as number];
@@ -141,12 +143,9 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   return worst.n === 0n ? 0 : roundRational(worst.n, against.n, worst.e - against.e, "nearest", "binary64");
 }
 
-// 2^power (|A| |x| + |b|), rounded as it comes. Components of x that lose bits when they are scaled make all of them NaN: a large
-// entry of A would bring the loss back.
-function* weightsOf({ routine, n, A }: System, b: Float64Array, x: Float64Array, power: number): Routine<Float64Array> {
+// 2^power (|A| |x| + |b|), rounded as it comes; `scale` is 2^power |x|.
+function* weightsOf({ routine, n, A }: System, b: Float64Array, scale: Float64Array, power: number): Routine<Float64Array> {
   const sums = new Float64Array(n);
-  const scale = x.map((v) => timesPower(Math.abs(v), power));
-  if (scale.some((v, j) => v < 2 ** -1022 && x[j] !== 0)) return sums.fill(Number.NaN);
   yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
   for (let i = 0; i < n; i++) sums[i] = (sums[i] as number) + timesPower(Math.abs(b[i] as number), power);
   return sums;

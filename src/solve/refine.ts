@@ -31,7 +31,7 @@ export function rightOf({ outer }: System, b: Float64Array, lower = 0): Right {
 const NO_POWERS = new Int32Array(0);
 
 /** The solution of the system that was given, from that of the one that is worked on. */
-export function unscaledSolution({ outer, power }: System, right: Right, y: Float64Array): Float64Array {
+export function unscaledSolution({ outer, power }: Pick<System, "outer" | "power">, right: Right, y: Float64Array): Float64Array {
   const k = power - right.power;
   return outer ? scaledBy(y, { each: outer.cols, common: undefined }, k) : scaled(y, k);
 }
@@ -47,7 +47,7 @@ interface Approximation {
 
 /** How far one method came with one right-hand side: the best of its approximations. */
 export interface Attempt extends Approximation {
-  /** The larger of both measures, nearly, as a part of what it may be; of an approximation that is not finite, Infinity. */
+  /** How far it is from what converges, see measureNearly(); of an approximation that is not finite, Infinity. */
   residual: number;
   iterations: number;
 }
@@ -55,6 +55,7 @@ export interface Attempt extends Approximation {
 interface Running extends Approximation {
   readonly attempt: Attempt;
   residual: number;
+  normwise: number;
   expected: number; // what the next scaled residual may be
   slow: number; // how many corrections in a row have not halved the residual
   ended: boolean;
@@ -79,7 +80,8 @@ export function* refine(
   const all = rights.map((right, c): Running => {
     const y = starts[c] as Float64Array;
     const nothing = { right, y, r: right.scaled, near: false, residual: Number.POSITIVE_INFINITY };
-    return { ...nothing, attempt: { ...nothing, iterations: 0 }, expected: Number.POSITIVE_INFINITY, slow: 0, ended: false };
+    const unknown = { normwise: Number.POSITIVE_INFINITY, expected: Number.POSITIVE_INFINITY };
+    return { ...nothing, ...unknown, attempt: { ...nothing, iterations: 0 }, slow: 0, ended: false };
   });
   for (let active = all; active.length > 0; active = active.filter(({ ended }) => !ended)) {
     if (factors.method === "mixed") {
@@ -151,42 +153,47 @@ function scaledNearly({ n, norm }: System, { right, y, r }: Approximation): numb
   return size === 0 ? 0 : largest(r) / (n * 2 ** -53 * size);
 }
 
+/** More than 1 by more than both measures, as refinement sees them, can be off. */
+export const NEARLY = 1 + 2 ** -20;
+
 // Refinement goes on to this componentwise error, although n + 1 times half of it has converged: residuals are exact, so that another
 // correction or two bring x as near to the solution as binary64 allows, where LAPACK's expert driver stays n times farther away.
 const FINE = 2 ** -52;
 
 /**
- * Both measures as parts of what they may be: 1 or less has converged. `isFine` says that there is nothing to gain. The componentwise
- * one costs a pass over the matrix, and matters where the other is small.
+ * Both measures, as parts of what they may be: 1 or less has converged. `isFine` says that there is nothing to gain. The componentwise
+ * one costs a pass over the matrix, and matters where the other is small: an approximation for which it is not known is worse than
+ * any for which it is. It is at most 2^53 / (n + 1), nearly, so that a factor of 2^53 tells that.
  */
-function* measureNearly(system: System, approximation: Approximation): Routine<{ residual: number; isFine: boolean }> {
-  const residual = scaledNearly(system, approximation);
-  if (!(residual <= 1)) return { residual, isFine: false };
+function* measureNearly(system: System, approximation: Approximation, normwise: number): Routine<{ residual: number; isFine: boolean }> {
+  if (!(normwise <= NEARLY)) return { residual: normwise * 2 ** 53, isFine: false };
   const { n, routine, A, power } = system;
   const { right, y, r } = approximation;
   const sums = new Float64Array(n);
-  const scale = y.map((v) => timesPower(Math.abs(v), power));
+  const half = Math.trunc(power / 2); // all of it may take small components below the range, and none of it sums above it
+  const scale = y.map((v) => timesPower(Math.abs(v), half));
   yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
   let most = 0;
   for (let i = 0; i < n; i++) {
     const above = Math.abs(r[i] as number);
-    if (above > 0) most = Math.max(most, above / ((sums[i] as number) + Math.abs(right.scaled[i] as number)));
+    if (above > 0) most = Math.max(most, above / (timesPower(sums[i] as number, power - half) + Math.abs(right.scaled[i] as number)));
   }
-  return { residual: Math.max(residual, most / ((n + 1) * 2 ** -53)), isFine: most <= FINE };
+  return { residual: Math.max(normwise, most / ((n + 1) * 2 ** -53)), isFine: most <= FINE };
 }
 
 // Converged, or not going to be? NaN is neither below nor above anything: it ends. What has converged may try once to get nearer, what
 // has not twice.
 function* judge(system: System, running: Running, most: number): Routine<void> {
   const { attempt, y } = running;
-  const { residual, isFine } = yield* measureNearly(system, running);
+  const normwise = scaledNearly(system, running);
+  const { residual, isFine } = yield* measureNearly(system, running, normwise);
   if (!(residual < Number.POSITIVE_INFINITY) || !Number.isFinite(largest(y))) {
     running.ended = true;
     return;
   }
   running.slow = residual > running.residual / 2 ? running.slow + 1 : 0;
-  running.expected = running.residual === Number.POSITIVE_INFINITY ? residual : residual * (residual / running.residual);
-  running.residual = residual;
+  running.expected = running.normwise === Number.POSITIVE_INFINITY ? normwise : normwise * (normwise / running.normwise);
+  Object.assign(running, { residual, normwise });
   if (residual < attempt.residual) Object.assign(attempt, { y, r: running.r, near: running.near, residual });
   running.ended = isFine || running.slow === (residual <= 1 ? 1 : 2) || attempt.iterations === most;
 }

@@ -3,20 +3,31 @@
 import type { Routine } from "../dense/steps.ts";
 import { remoteMemory } from "../engines/remote.ts";
 import type { Matrix, Sparse } from "../types.ts";
-import { checkColumns, checkRight, columnsOf, inOrder, type RightHandSides, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import {
+  checkColumns,
+  checkRight,
+  checkSquare,
+  columnsOf,
+  inOrder,
+  type RightHandSides,
+  type Settings,
+  settingsOf,
+  squareOf,
+} from "./arguments.ts";
 import { answerCorrectly, largestOf } from "./correct.ts";
 import { Progress } from "./progress.ts";
-import { type Attempt, answerOf, type Measured } from "./refine.ts";
+import { type Attempt, answerOf, type Measured, NEARLY } from "./refine.ts";
 import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
 import { attempt, begin, checkRegular, conditionOf, drop, end, type Work } from "./work.ts";
 
 /** The solution of A x = b. */
 export function* solve(A: Matrix | Sparse, b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
-  const square = yield* squareOf("solve", A);
+  checkSquare("solve", A);
   const right = checkRight("solve", b, A.rows);
   const settings = settingsOf("solve", options);
   const columns = onHost("solve", right);
   if (A.rows === 0) return nothingToSolve(settings);
+  const square = yield* squareOf("solve", A);
   const work = yield* begin("solve", square, false);
   try {
     return yield* answer(work, columns ?? (yield* fetched("solve", right)), right.order, settings, firstOf(settings, A.rows));
@@ -80,7 +91,7 @@ function* answerBackward(
 ): Routine<Solution> {
   const { given } = work;
   const solved = new Map<Float64Array, Measured>();
-  const best = new Map<Float64Array, { attempt: Attempt; system: Work["system"] }>();
+  const best = new Map<Float64Array, Attempt>();
   let [method, iterations] = [first, 0];
   for (const next of METHODS.slice(METHODS.indexOf(first))) {
     if (!work.lasting) drop(work, method);
@@ -96,17 +107,16 @@ function* answerBackward(
       const answer = each.residual <= NEARLY ? yield* answerOf(given, work.system, each) : undefined;
       // Where x leaves the range of binary64 its measures are others than those of y, but no other method has a better x.
       if (answer && (isSmall(answer, given.n) || each.residual <= 1)) solved.set(each.right.b, answer);
-      else if (each.residual < (best.get(each.right.b)?.attempt.residual ?? Number.POSITIVE_INFINITY))
-        best.set(each.right.b, { attempt: each, system: work.system });
+      else if (each.residual < (best.get(each.right.b)?.residual ?? Number.POSITIVE_INFINITY)) best.set(each.right.b, each);
     }
     if (solved.size === columns.length || !fallback) break;
   }
-  const condition = yield* conditionOf(work, method);
+  const condition = yield* conditionOf(work, work, method);
   yield* checkRegular(work, method, solved.size === columns.length, progress);
   const answers: Measured[] = [];
   for (const b of columns) {
     const nearest = best.get(b);
-    answers.push(solved.get(b) ?? (nearest ? yield* answerOf(given, nearest.system, nearest.attempt) : noAnswer(b)));
+    answers.push(solved.get(b) ?? (nearest ? yield* answerOf(given, work.system, nearest) : noAnswer(b)));
   }
   const x = inOrder(
     answers.map((each) => each.x),
@@ -118,8 +128,6 @@ function* answerBackward(
   const converged = isSmall({ residual, backwardError }, given.n);
   return { x, converged, method, fellBack: method !== first, iterations, residual, backwardError, condition, certified: false };
 }
-
-const NEARLY = 1 + 2 ** -20; // more than both measures, as refinement sees them, can be off
 
 /** The criterion of rounding: "backward". */
 const isSmall = ({ residual, backwardError }: Omit<Measured, "x">, n: number): boolean =>

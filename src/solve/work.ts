@@ -6,7 +6,7 @@ import { Random } from "../problems/random.ts";
 import { type Certificate, certify } from "./certificate.ts";
 import { type ExactMatrix, exactMatrix, freeExact, proveRegular } from "./exact.ts";
 import { type Factorization, factorize, scaledRight, solved, unscaled } from "./factors.ts";
-import { largest, timesPower } from "./powers.ts";
+import { largest } from "./powers.ts";
 import { type ProductCorrector, productCorrector } from "./product.ts";
 import type { Progress } from "./progress.ts";
 import { type Attempt, type Right, refine, rightOf, unscaledSolution } from "./refine.ts";
@@ -14,18 +14,21 @@ import { solvesAnything } from "./regular.ts";
 import { copyHere, isWide, largestPowers, type System, scaledSystem, systemOf } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
 
-/** A system, and what was made of it. */
-export interface Work {
-  /** As it was given, and as it is worked on: the same, unless its rows or columns are very unlike. */
-  readonly given: System;
-  system: System;
+/** A system, and its factors. */
+export interface Form {
+  readonly system: System;
   readonly factors: Map<SolveMethod, Factorization>;
   /** The proof that goes with the binary64 factors; null if there is none. */
   certificate: Certificate | null | undefined;
+}
+
+/** A system, and what was made of it. It is worked on as it was given, unless its rows or columns are very unlike. */
+export interface Work extends Form {
+  readonly given: System;
+  /** With rows and columns scaled by an assignment, where that form has a proof and the other has none; null if it is no use. */
+  balanced: Form | null | undefined;
   /** Factors of a product, where those of the matrix have no proof; null if these have none either. */
   product: ProductCorrector | null | undefined;
-  /** Rows and columns were scaled by an assignment, or that would not help. */
-  isBalanced: boolean;
   /** For the exact stages, once they are needed. */
   exact: ExactMatrix | undefined;
   matching: Int32Array | undefined;
@@ -42,12 +45,10 @@ export function* begin(routine: string, A: Entries, lasting: boolean): Routine<W
   try {
     const given = yield* systemOf(routine, kept);
     const work: Work = {
+      ...formOf(given),
       given,
-      system: given,
-      factors: new Map(),
-      certificate: undefined,
+      balanced: undefined,
       product: undefined,
-      isBalanced: false,
       exact: undefined,
       matching: undefined,
       condition: undefined,
@@ -57,7 +58,7 @@ export function* begin(routine: string, A: Entries, lasting: boolean): Routine<W
     };
     if (isWide(given)) {
       const { data, n } = yield* exactOf(work);
-      work.system = yield* scaledSystem(routine, data, n, largestPowers(data, n));
+      return { ...work, system: yield* scaledSystem(routine, data, n, largestPowers(data, n)) };
     }
     return work;
   } catch (error) {
@@ -76,29 +77,19 @@ export function* exactOf(work: Work): Routine<ExactMatrix> {
   return work.exact;
 }
 
-/** Work on another scaled form of the matrix from now on; factors of the one before are dropped. */
-export function replaceSystem(work: Work, system: System): void {
-  for (const method of [...work.factors.keys()]) drop(work, method);
-  if (work.system !== work.given) release(work, work.system.kept);
-  work.system = system;
-  work.certificate = undefined;
-  const { exact } = work;
-  if (exact?.lifted) {
-    release(work, exact.lifted.kept);
-    exact.lifted = undefined;
-  }
-}
+export const formOf = (system: System): Form => ({ system, factors: new Map(), certificate: undefined });
 
-function release(work: Work, ...things: readonly { free(): void }[]): void {
-  if (work.lasting) work.dropped.push(...things);
-  else for (const each of things) each.free();
+export function freeForm({ system, factors }: Form): void {
+  for (const each of factors.values()) each.free();
+  system.kept.free();
 }
 
 export function drop(work: Work, method: SolveMethod): void {
   const factors = work.factors.get(method);
   if (!factors) return;
   work.factors.delete(method);
-  release(work, factors);
+  if (work.lasting) work.dropped.push(factors);
+  else factors.free();
 }
 
 export function freeDropped({ dropped }: Work): void {
@@ -107,24 +98,24 @@ export function freeDropped({ dropped }: Work): void {
 
 export function end(work: Work): void {
   freeDropped(work);
-  for (const factors of work.factors.values()) factors.free();
-  work.factors.clear();
+  freeForm(work);
+  if (work.balanced) freeForm(work.balanced);
   work.product?.free();
   if (work.exact) freeExact(work.exact);
-  if (work.system !== work.given) work.system.kept.free();
-  work.given.kept.free();
+  if (work.system !== work.given) work.given.kept.free();
 }
 
 /** What a method makes of these right-hand sides; nothing if its factorisation broke down. */
 export function* attempt(work: Work, method: SolveMethod, columns: readonly Float64Array[], most: number): Routine<Attempt[]> {
-  const rights = columns.map((b) => rightOf(work.system, b));
+  const { system } = work;
+  const rights = columns.map((b) => rightOf(system, b));
   const { factors, first } = yield* factored(work, method, rights);
   if (factors.broken) return [];
-  const attempts = yield* refine(work.system, factors, rights, most, first);
+  const attempts = yield* refine(system, factors, rights, most, first);
   const lost = attempts.filter(({ residual }) => residual === Number.POSITIVE_INFINITY);
   if (lost.length === 0) return attempts;
-  const lowered = lost.map(({ right }) => rightOf(work.system, right.b, LOWER));
-  const again = yield* refine(work.system, factors, lowered, most, undefined);
+  const lowered = lost.map(({ right }) => rightOf(system, right.b, LOWER));
+  const again = yield* refine(system, factors, lowered, most, undefined);
   return [...attempts.filter((each) => !lost.includes(each)), ...again];
 }
 
@@ -133,34 +124,41 @@ export function* attempt(work: Work, method: SolveMethod, columns: readonly Floa
 const LOWER = 600;
 
 /** The factors, and if they are new the solutions that came with them. */
-export function* factored(
-  work: Work,
+function* factored(
+  form: Form,
   method: SolveMethod,
   rights: readonly Right[],
 ): Routine<{ factors: Factorization; first?: Float64Array[] | undefined }> {
-  const { system } = work;
-  const there = work.factors.get(method);
+  const { system } = form;
+  const there = form.factors.get(method);
   if (there) return { factors: there };
   const { b, powers } = scaledRight(
     system,
     rights.map(({ scaled }) => scaled),
   );
   const { factors, x } = yield* factorize(system, method, b, rights.length);
-  const other = work.factors.get(method); // of a call that was quicker
+  const other = form.factors.get(method); // of a call that was quicker
   if (other) factors.free();
-  else work.factors.set(method, factors);
+  else form.factors.set(method, factors);
   return { factors: other ?? factors, first: x && unscaled(system, x, powers) };
 }
 
 /** The binary64 factors with their proof, or undefined if they have none. */
-export function* certified(work: Work): Routine<{ factors: Factorization; certificate: Certificate } | undefined> {
-  const { factors } = yield* factored(work, "double", []);
-  if (work.certificate === undefined) {
+export function* certified(work: Work, form: Form): Routine<Certified | undefined> {
+  if (form.certificate === null) return undefined;
+  const { factors } = yield* factored(form, "double", []);
+  if (form.certificate === undefined) {
     const found = factors.broken ? undefined : yield* certify(work.given.routine, factors.plain as PlainFactors);
-    work.certificate ??= found ?? null;
+    form.certificate ??= found ?? null;
     if (found) work.regular = true;
   }
-  return work.certificate ? { factors, certificate: work.certificate } : undefined;
+  return form.certificate ? { system: form.system, factors, certificate: form.certificate } : undefined;
+}
+
+export interface Certified {
+  readonly system: System;
+  readonly factors: Factorization;
+  readonly certificate: Certificate;
 }
 
 /** The corrector by a product with its proof, or undefined if there is none. */
@@ -183,15 +181,19 @@ export function* productOf(work: Work): Routine<ProductCorrector | undefined> {
  */
 export function* checkRegular(work: Work, method: SolveMethod, converged: boolean, progress: Progress): Routine<void> {
   if (work.regular) return;
-  const { system } = work;
-  let factors = converged ? work.factors.get(method) : undefined;
-  let isRegular = factors !== undefined && (yield* solvesAnything(system, factors));
+  const factors = converged ? work.factors.get(method) : undefined;
+  let isRegular = factors !== undefined && (yield* solvesAnything(work.system, factors));
   if (!isRegular && method === "mixed") {
-    ({ factors } = yield* factored(work, "double", []));
-    isRegular = yield* solvesAnything(system, factors);
+    const { factors } = yield* factored(work, "double", []);
+    isRegular = yield* solvesAnything(work.system, factors);
   }
-  if (!isRegular && !(yield* proveRegular(yield* exactOf(work), progress))) return;
-  work.regular = true;
+  if (isRegular) work.regular = true;
+  else yield* proveExactly(work, progress);
+}
+
+/** Throws for a singular matrix. It is not known to be regular afterwards if the work was aborted. */
+export function* proveExactly(work: Work, progress: Progress): Routine<void> {
+  if (!work.regular && (yield* proveRegular(yield* exactOf(work), progress))) work.regular = true;
 }
 
 /**
@@ -199,10 +201,11 @@ export function* checkRegular(work: Work, method: SolveMethod, converged: boolea
  * at most the norm of the inverse; a row of it meets a random vector of signs with about its length, the sum of magnitudes being
  * some sqrt(n) times that.
  */
-export function* conditionOf(work: Work, method: SolveMethod): Routine<number> {
-  const factors = work.factors.get(method);
+export function* conditionOf(work: Work, form: Form, method: SolveMethod): Routine<number> {
+  const factors = form.factors.get(method);
   if (work.condition !== undefined || !factors || factors.broken) return work.condition ?? Number.POSITIVE_INFINITY;
-  const { given, system } = work;
+  const { given } = work;
+  const { system } = form;
   const { n } = given;
   const random = new Random(1);
   const signs = (sign: (i: number) => number): Float64Array => Float64Array.from({ length: n }, (_, i) => sign(i));
@@ -214,8 +217,10 @@ export function* conditionOf(work: Work, method: SolveMethod): Routine<number> {
     factors,
     rights.map(({ scaled }) => scaled),
   );
-  const sizes = found.map((y, c) => largest(unscaledSolution(system, rights[c] as Right, y)));
+  // Those of 2^given.power A, whose norm is given.norm: what A^-1 is may be out of range.
+  const { outer, power } = system;
+  const sizes = found.map((y, c) => largest(unscaledSolution({ outer, power: power - given.power }, rights[c] as Right, y)));
   const inverse = Math.max(sizes[0] as number, sizes[1] as number, ((sizes[2] as number) * Math.sqrt(n)) / 3);
-  work.condition = Math.max(1, timesPower(inverse, -given.power) * given.norm);
+  work.condition = Number.isNaN(inverse) ? Number.POSITIVE_INFINITY : Math.max(1, inverse * given.norm);
   return work.condition;
 }

@@ -1,4 +1,4 @@
-// solve() shared by CPU and GPU: every sharing, on systems whose factors are exact and on random ones, and what may go wrong.
+// solve() with rounding "backward" shared by CPU and GPU: every sharing, on systems whose factors are exact and on random ones, and what may go wrong.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ import { open } from "../../src/opencl.ts";
 import { onThreads, Random } from "../../src/study.ts";
 import { caught } from "../caught.ts";
 import { storedBits } from "../hex.ts";
+import { backward } from "../solve/backward.ts";
 import { hesitant, openMortal } from "../threads/mortal.ts";
 import { transpileTo } from "../transpiled.ts";
 
@@ -168,7 +169,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
       const b = vector(n);
       const bits = new Map<string, string[]>();
       for (const solve of SHARINGS) {
-        const found = await engineOf(backendOn(device, { solve }, cpu)).solve(A, b, { method: "mixed", fallback: false });
+        const found = await backward(engineOf(backendOn(device, { solve }, cpu))).solve(A, b, { method: "mixed", fallback: false });
         expect([n, solve, found.converged, found.residual <= 1, found.fellBack]).toEqual([n, solve, true, true, false]);
         const others = JSON.stringify({ ...solve, lookAhead: 0 });
         expect([n, solve, storedBits(found.x)]).toEqual([n, solve, bits.get(others) ?? storedBits(found.x)]);
@@ -256,7 +257,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     const n = 400;
     const A = matrix(vector(n * n), n, n);
     const b = vector(n);
-    const engine = engineOf(backendOn(device, { solve: { panel: "cpu", lookAhead: 2, forward: "cpu", backward: "cpu" } }, cpu));
+    const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu", lookAhead: 2, forward: "cpu", backward: "cpu" } }, cpu)));
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
     const calls = [engine.solve(A, b), engine.exsum(b), engine.solve(A, b), engine.exdot(b, b)];
@@ -277,18 +278,21 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
       backward: "cpu",
       watch: (phase: Phase) => void phases.push(phase),
     } as const;
-    const engine = await open({ choices: { solve } });
+    const engine = backward(await open({ choices: { solve } }));
     const { iterations } = await engine.solve(A, vector(n), { method: "mixed" });
     await engine.close();
-    // A correction each, and then the random system that shows that A is regular.
+    // A correction each, then the systems that the condition is estimated from, all at once, which the CPU has no part in, and then
+    // the random system that shows that A is regular.
     expect(phases.slice(0, 2).map(({ name }) => name)).toEqual(["factorize", "backward"]);
     expect(phases.length).toBeGreaterThan(2 + 2 * iterations);
     phases.slice(2).forEach(({ name }, k) => {
       expect(name).toBe(k % 2 === 0 ? "forward" : "backward");
     });
-    for (const { n: order, wall, cpu, gpu, overlap } of phases) {
+    const estimate = 2 + 2 * iterations;
+    for (const [k, { n: order, wall, cpu, gpu, overlap }] of phases.entries()) {
       expect(order).toBe(n);
-      expect(cpu).toBeGreaterThan(0);
+      if (k === estimate || k === estimate + 1) expect(cpu).toBe(0);
+      else expect(cpu).toBeGreaterThan(0);
       expect(gpu).toBeGreaterThan(0);
       expect(overlap).toBeGreaterThanOrEqual(0);
       expect(overlap).toBeLessThanOrEqual(Math.min(cpu, gpu) + 1e-9);
@@ -305,7 +309,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
   test.each([0, 1, 2] as const)("a worker that dies fails the call, and the next works (look-ahead %i)", async (lookAhead) => {
     const mortal = await openMortal(2, hesitant(0));
     const mine = new Cpu(async () => new ThreadKernels(mortal.pool, "mortal"), panelHere);
-    const engine = engineOf(backendOn(device, { solve: { panel: "cpu", lookAhead } }, mine));
+    const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu", lookAhead } }, mine)));
     const A = matrix(vector(200 * 200), 200, 200);
     const failing = engine.solve(A, A.data.subarray(0, 200), { method: "mixed" }).catch((error: unknown) => error);
     await soon(100);
@@ -320,7 +324,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
   test("threads that cannot be had fail the call, and the next tries again", async () => {
     let refuse = true;
     const mine = new Cpu(() => (refuse ? Promise.reject(new EngineError("open: no threads")) : onThreads(1)), panelHere);
-    const engine = engineOf(backendOn(device, { solve: { panel: "cpu" } }, mine));
+    const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu" } }, mine)));
     const A = matrix(vector(100 * 100), 100, 100);
     await expect(engine.solve(A, A.data.subarray(0, 100), { method: "mixed" })).rejects.toThrow("open: no threads");
     refuse = false;
@@ -335,7 +339,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     const solve = { panel: "cpu", lookAhead: 2, forward: "cpu", backward: "cpu" } as const;
 
     test.each([0, 5, 20, 60])("closed %i ms after a call fails it, and nothing hangs", async (ms) => {
-      const engine = engineOf(backendOn(await openDevice(), { solve }));
+      const engine = backward(engineOf(backendOn(await openDevice(), { solve })));
       const results = [1, 2].map(() => engine.solve(A, b, { method: "mixed" }).catch((error: unknown) => error));
       await soon(ms);
       await engine.close();
@@ -369,7 +373,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
       } as unknown as Library;
       const small = matrix(vector(100 * 100), 100, 100);
       for (let k = 0, through = false; !through; k += 2) {
-        const engine = engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => onThreads(1), panelHere)));
+        const engine = backward(engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => onThreads(1), panelHere))));
         fail = k;
         const result = await engine.solve(small, b.subarray(0, 100), { method: "mixed" }).catch((error: unknown) => error);
         through = fail >= 0;
@@ -391,7 +395,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
           async: (...args: unknown[]) => (reads-- > 0 ? read.async(...args) : (args.at(-1) as (e: null, code: number) => void)(null, -5)),
         }),
       } as Library;
-      const engine = engineOf(backendOn(await openDevice(undefined, dying), { solve }));
+      const engine = backward(engineOf(backendOn(await openDevice(undefined, dying), { solve })));
       await expect(engine.solve(A, b, { method: "mixed" })).rejects.toThrow(EngineError);
       await expect(engine.solve(A, b)).rejects.toThrow(/was lost/);
       await engine.close();
@@ -406,7 +410,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
           import { open } from "./halfulp/opencl.js";
           const engine = await open({ choices: { solve: ${JSON.stringify(solve)} } });
           const A = matrix(new Float64Array(40000).map((_, i) => Math.sin(i * i)), 200, 200);
-          const call = () => engine.solve(A, A.data.subarray(0, 200), { method: "mixed" });
+          const call = () => engine.solve(A, A.data.subarray(0, 200), { method: "mixed", rounding: "backward" });
           console.log((await call()).converged);
           call().then(({ converged }) => console.log(converged));`;
         writeFileSync(join(folder, "script.js"), script);

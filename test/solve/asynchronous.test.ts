@@ -1,9 +1,24 @@
 // solve() and factor() on engines that answer later: inputs are read before a call returns, residents are borrowed, and calls
 // that overlap do not disturb each other.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Engine, illConditionedMatrix, type Matrix, matrix, open, ShapeError, SingularError, ValueError } from "../../src/index.ts";
+import {
+  type Engine,
+  illConditionedMatrix,
+  type Matrix,
+  matrix,
+  open,
+  ShapeError,
+  SingularError,
+  type Solution,
+  type SolveOptions,
+  type Sparse,
+  ValueError,
+} from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { KINDS } from "../engines.ts";
+import { range } from "../oracles/matrices.ts";
+import { measures } from "../oracles/residual.ts";
+import { backward } from "./backward.ts";
 import { checkNearly, checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
@@ -11,7 +26,7 @@ const METHODS = ["mixed", "double", "exact"] as const;
 describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
   let engine: Engine;
   beforeAll(async () => {
-    engine = await open(kind, { threads: 3 });
+    engine = backward(await open(kind, { threads: 3 }));
   });
   afterAll(() => engine.close());
 
@@ -61,6 +76,40 @@ describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
       await factored.free();
       right.free();
       rights.free();
+    }
+  });
+
+  test("a sparse A, here or there, is the same system, and b may be changed after the call", async () => {
+    const random = new Random(SEED + 3);
+    const n = 40;
+    for (const format of ["csr", "csc"] as const) {
+      const A: Matrix = {
+        ...randomMatrix(random, n, (i, j) => (i === j || random.below(4) === 0 ? 1 : 0)),
+        order: format === "csr" ? "row" : "column",
+      };
+      const lines = range(n).map((l) => range(n).filter((k) => A.data[l * n + k] !== 0));
+      const S: Sparse = {
+        format,
+        rows: n,
+        cols: n,
+        pointers: Int32Array.from(range(n + 1), (l) => lines.slice(0, l).flat().length),
+        indices: Int32Array.from(lines.flat()),
+        values: A.data.filter((v) => v !== 0),
+      };
+      const there = await engine.upload(S);
+      for (const sparse of [S, there]) {
+        const b = randoms(random, n);
+        const before = b.slice();
+        const calls = [engine.solve(sparse, b), engine.factor(sparse)] as const;
+        b.fill(Number.NaN);
+        const solution = await calls[0];
+        checkSolution(solution, A, before, kind);
+        expect(solution.x).toEqual((await engine.solve(A, before)).x);
+        const factored = await calls[1];
+        checkSolution(await factored.solve(before), A, before, kind);
+        await factored.free();
+      }
+      there.free();
     }
   });
 
@@ -156,10 +205,137 @@ describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
   });
 });
 
+// A system that takes elimination modulo a prime and p-adic lifting: some tenths of a second, with rounding "correct".
+describe.each(KINDS)("exact arithmetic on engine %s", (kind) => {
+  const n = 150;
+  const A = illConditionedMatrix(n, 1e30, 1);
+  const b = randoms(new Random(1), n);
+  let engine: Engine;
+  let whole: Solution;
+  const stages = new Map<string, number[]>();
+  let ticks = 0;
+  beforeAll(async () => {
+    engine = await open(kind, { threads: 3 });
+    const timer = setInterval(() => ticks++, 1);
+    const onProgress = (stage: string, done: number): void => {
+      stages.set(stage, [...(stages.get(stage) ?? []), done]);
+    };
+    whole = await engine.solve(A, b, { onProgress });
+    clearInterval(timer);
+  });
+  afterAll(() => engine.close());
+
+  // What a call that is aborted at the first report of a stage resolves with.
+  async function abortedIn(stage: string, call: (options: SolveOptions) => Promise<Solution>): Promise<Solution> {
+    const controller = new AbortController();
+    let reports = 0;
+    const onProgress = (name: string): void => {
+      if (controller.signal.aborted) reports++;
+      if (name === stage) controller.abort(new Error("enough"));
+    };
+    const solution = await call({ signal: controller.signal, onProgress });
+    expect(controller.signal.aborted).toBe(true);
+    expect(reports, "reports after it was aborted").toBe(0);
+    return solution;
+  }
+
+  test("progress is told, stage by stage, while the event loop goes on", () => {
+    expect(whole).toMatchObject({ certified: true, converged: true, method: "modular", fellBack: true });
+    expect([...stages.keys()]).toEqual(["elimination", "lifting"]);
+    for (const done of stages.values()) {
+      expect(done[0]).toBe(0);
+      expect(Math.max(...done)).toBeLessThanOrEqual(1);
+      expect(done).toEqual([...done].sort((a, b) => a - b));
+    }
+    expect(ticks).toBeGreaterThan(1);
+  });
+
+  test("nothing is told where exact arithmetic is not needed", async () => {
+    const onProgress = (): never => expect.fail("told");
+    const easy = randomMatrix(new Random(2), 30);
+    expect(await engine.solve(easy, b.subarray(0, 30), { onProgress })).toMatchObject({ certified: true, method: "double" });
+    const factored = await engine.factor(easy, { onProgress, rounding: "backward" });
+    expect(await factored.solve(b.subarray(0, 30))).toMatchObject({ converged: true });
+  });
+
+  test("what onProgress throws rejects the call, and the next one works", async () => {
+    const onProgress = (stage: string): void => {
+      if (stage === "lifting") throw new RangeError("too slow");
+    };
+    await expect(engine.solve(A, b, { onProgress })).rejects.toThrow(new RangeError("too slow"));
+    expect((await engine.solve(A, b)).x).toEqual(whole.x);
+  });
+
+  test("a signal that is aborted before the call rejects it with its reason", async () => {
+    const reason = new Error("not now");
+    const signal = AbortSignal.abort(reason);
+    for (const rounding of ["correct", "backward"] as const) {
+      await expect(engine.solve(A, b, { signal, rounding })).rejects.toBe(reason);
+      await expect(engine.factor(A, { signal, rounding })).rejects.toBe(reason);
+    }
+    const factored = await engine.factor(randomMatrix(new Random(2), n));
+    await expect(factored.solve(b, { signal })).rejects.toBe(reason);
+    expect(await factored.solve(b)).toMatchObject({ certified: true });
+    const named = await engine.solve(A, b, { signal: AbortSignal.abort() }).catch((error) => error);
+    expect(named.name).toBe("AbortError");
+  });
+
+  test.each(["elimination", "lifting"])("aborted during %s it resolves with what there is, not certified", async (stage) => {
+    const { x, certified, converged, residual, backwardError } = await abortedIn(stage, (options) => engine.solve(A, b, options));
+    expect([certified, converged]).toEqual([false, false]);
+    expect({ residual, backwardError }).toEqual(measures(A, x, b));
+  });
+
+  test('aborted while rounding "backward" proves that A is regular it resolves as well', async () => {
+    const call = (options: SolveOptions) => engine.solve(A, b, { ...options, rounding: "backward" });
+    checkSolution(await abortedIn("elimination", call), A, b, kind);
+  });
+
+  test("factors whose solve or making was aborted go on where it ended", async () => {
+    const factored = await engine.factor(A);
+    const aborted = await abortedIn("lifting", (options) => factored.solve(b, options));
+    expect(aborted).toMatchObject({ certified: false, converged: false });
+    expect(await factored.solve(b)).toMatchObject({ certified: true, x: whole.x });
+    await factored.free();
+    const controller = new AbortController();
+    const unproved = await engine.factor(A, { signal: controller.signal, onProgress: () => controller.abort() });
+    const { signal } = new AbortController();
+    expect(await unproved.solve(b, { signal, onProgress: () => {} })).toMatchObject({ certified: true, x: whole.x });
+    await unproved.free();
+  });
+
+  test("a signal that is aborted afterwards changes nothing", async () => {
+    const controller = new AbortController();
+    const solution = await engine.solve(A, b, { signal: controller.signal });
+    controller.abort();
+    expect(solution).toMatchObject({ certified: true, x: whole.x });
+  });
+
+  test("solves of one factorisation that overlap, with either rounding, and one of them aborted", async () => {
+    const other = randoms(new Random(3), n);
+    const alone = await engine.solve(A, other);
+    for (const rounding of ["correct", "backward"] as const) {
+      const factored = await engine.factor(A, { rounding });
+      const calls = [
+        abortedIn("lifting", (options) => factored.solve(b, { ...options, rounding: "correct" })),
+        factored.solve(b, { rounding: "correct" }),
+        factored.solve(other, { rounding: "backward" }),
+        factored.solve(other, { rounding: "correct" }),
+      ] as const;
+      await factored.free(); // takes effect when all are through
+      const [aborted, first, near, second] = await Promise.all(calls);
+      expect(aborted.certified).toBe(false);
+      expect(first).toMatchObject({ certified: true, x: whole.x });
+      checkSolution(near, A, other, kind);
+      expect(second).toMatchObject({ certified: true, x: alone.x });
+    }
+  });
+});
+
 test("types: residents and results", async () => {
   const engine = await open("wasm");
   const A = await engine.upload(matrix(Float64Array.of(2), 1, 1));
-  const { x, method }: { x: Float64Array; method: "mixed" | "double" | "exact" } = await engine.solve(A, Float64Array.of(4));
+  const { x, method }: { x: Float64Array; method: Solution["method"] } = await engine.solve(A, Float64Array.of(4));
   expect([x[0], method]).toEqual([2, "double"]);
   const factored = await engine.factor(A);
   expect((await factored.solve(await engine.upload(Float64Array.of(4)))).x[0]).toBe(2);

@@ -1,13 +1,24 @@
-// What every Solution must be, and systems to solve.
+// What every Solution of rounding "backward" must be, routines that round that way, and systems to solve.
 import { expect } from "vitest";
-import { type Matrix, matrix, residualNorm, type Solution, type SolveOptions } from "../../src/index.ts";
+import { exgemv, type Matrix, matrix, type Solution, type SolveOptions } from "../../src/index.ts";
 import type { Random } from "../../src/study.ts";
-import type { DenseRoutines } from "../engines.ts";
+import { DENSE, DENSE_FEW, type DenseRoutines, describeDense } from "../engines.ts";
 import { storedBits } from "../hex.ts";
-import { scaledResidual } from "../oracles/residual.ts";
+import { measures } from "../oracles/residual.ts";
+import { backward } from "./backward.ts";
 
 export const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 export const LONG = process.env.HALFULP_LONG === "1";
+
+const rowsOf = <T extends { readonly routines: DenseRoutines }>(rows: readonly T[]): T[] =>
+  rows.map((row) => ({ ...row, routines: backward(row.routines) }));
+/** The engines of DENSE and DENSE_FEW, with rounding "backward". */
+export const BACKWARD = rowsOf(DENSE);
+export const BACKWARD_FEW = rowsOf(DENSE_FEW);
+
+/** A block of tests for each engine, with rounding "backward". */
+export const describeBackward = (title: string, body: (routines: DenseRoutines) => void): void =>
+  describeDense(title, (routines) => body(backward(routines)));
 
 export const randoms = (random: Random, length: number, size = 1): Float64Array =>
   Float64Array.from({ length }, () => random.signed() * size);
@@ -33,25 +44,38 @@ export function solutionColumns({ x }: Solution, b: Float64Array | Matrix): numb
   return columns(matrix(x, b.rows, b.cols, { order: b.order }));
 }
 
-/** Its residual is the exact one, and says whether it has converged; nothing is certified. */
+const isSmall = ({ residual, backwardError }: Solution, n: number): boolean => residual <= 1 && backwardError <= (n + 1) * 2 ** -53;
+
+/** Its measures are the exact ones, and say whether it has converged; nothing is certified. */
 export function checkSolution(solution: Solution, A: Matrix, b: Float64Array | Matrix, what: string): void {
   const xs = solutionColumns(solution, b);
-  const want = columns(b).reduce((most, right, c) => Math.max(most, scaledResidual(A, xs[c] as number[], right)), 0);
-  expect([solution.residual, solution.converged], what).toEqual([want, want <= 1]);
+  const want = columns(b).map((right, c) => measures(A, xs[c] as number[], right));
+  const residual = Math.max(0, ...want.map((each) => each.residual));
+  const backwardError = Math.max(0, ...want.map((each) => each.backwardError));
+  expect([solution.residual, solution.backwardError], what).toEqual([residual, backwardError]);
+  expect(solution.converged, what).toBe(isSmall(solution, A.rows));
   expect(solution.certified, what).toBe(false);
   expect(solution.x.length, what).toBe(b instanceof Float64Array ? A.rows : A.rows * b.cols);
 }
 
-/** The same with the norm of the residual from residualNorm, for systems that are large for an oracle: nearly. */
+/** The same with the residual from exgemv and sums in binary64, for systems that are large for an oracle: nearly. */
 export function checkNearly(solution: Solution, A: Matrix, b: Float64Array, what: string): void {
   const { rows: n, data, order, ld, offset } = A;
-  const sums = new Float64Array(n);
+  const [sums, weights] = [new Float64Array(n), b.map(Math.abs)];
   for (let i = 0; i < n; i++)
-    for (let j = 0; j < n; j++) (sums[i] as number) += Math.abs(data[offset + (order === "row" ? i * ld + j : j * ld + i)] as number);
+    for (let j = 0; j < n; j++) {
+      const size = Math.abs(data[offset + (order === "row" ? i * ld + j : j * ld + i)] as number);
+      sums[i] = (sums[i] as number) + size;
+      weights[i] = (weights[i] as number) + size * Math.abs(solution.x[j] as number);
+    }
+  const r = exgemv(-1, A, solution.x, 1, b.slice());
   const norm = (x: Float64Array): number => x.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
-  const want = residualNorm(A, solution.x, b) / (n * 2 ** -53 * (norm(sums) * norm(solution.x) + norm(b)));
+  const want = norm(r) / (n * 2 ** -53 * (norm(sums) * norm(solution.x) + norm(b)));
   expect(Math.abs(solution.residual - want), `${what}: ${solution.residual}, not ${want}`).toBeLessThanOrEqual(1e-9 * want);
-  expect(solution.converged, what).toBe(solution.residual <= 1);
+  const error = norm(r.map((v, i) => (v === 0 ? 0 : v / (weights[i] as number))));
+  const far = Math.abs(solution.backwardError - error);
+  expect(far, `${what}: ${solution.backwardError}, not ${error}`).toBeLessThanOrEqual(1e-9 * error);
+  expect(solution.converged, what).toBe(isSmall(solution, n));
 }
 
 /** Solve, and see that the answer is right and inputs are as they were. */

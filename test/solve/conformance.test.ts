@@ -1,21 +1,33 @@
-// solve() on every engine: systems that can be checked by hand, random ones of every order, scaled, badly scaled and
+// solve() with rounding "backward" on every engine: systems that can be checked by hand, random ones of every order, scaled, badly scaled and
 // ill-conditioned ones, many right-hand sides, and the matrices in shared/ taken dense.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Matrix, matrix, readMatrixMarket, SingularError, type Sparse, solve } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { DENSE, DENSE_FEW, describeDense } from "../engines.ts";
 import { LAYOUTS, place } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
-import { checkNearly, columns, failure, LONG, randomMatrix, randoms, SEED, solutionColumns, solved } from "./checks.ts";
+import {
+  BACKWARD,
+  BACKWARD_FEW,
+  checkNearly,
+  columns,
+  describeBackward,
+  failure,
+  LONG,
+  randomMatrix,
+  randoms,
+  SEED,
+  solutionColumns,
+  solved,
+} from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
 const { MAX_VALUE: MAX, MIN_VALUE: TINY } = Number;
 
 // Engines whose factorisations are fast enough for large systems.
-const FAST = DENSE_FEW.filter(({ name }) => name === "wasm-fma" || name.startsWith("threads"));
+const FAST = BACKWARD_FEW.filter(({ name }) => name === "wasm-fma" || name.startsWith("threads"));
 
-describeDense("by hand", ({ solve }) => {
+describeBackward("by hand", ({ solve }) => {
   test("two unknowns", async () => {
     const A = matrix(Float64Array.of(2, 1, 1, 3), 2, 2);
     for (const method of [...METHODS, "auto"] as const) {
@@ -36,6 +48,8 @@ describeDense("by hand", ({ solve }) => {
         fellBack: false,
         iterations: 0,
         residual: 0,
+        backwardError: 0,
+        condition: 1,
         certified: false,
       });
       const one = await solve(matrix(Float64Array.of(-4), 1, 1), Float64Array.of(2), { method });
@@ -46,6 +60,8 @@ describeDense("by hand", ({ solve }) => {
         fellBack: false,
         iterations: 0,
         residual: 0,
+        backwardError: 0,
+        condition: 1,
         certified: false,
       });
     }
@@ -63,8 +79,8 @@ describeDense("by hand", ({ solve }) => {
 
   test("a residual that is rounded once: 3 x = 1", async () => {
     // x is 1/3 less 2^-54 / 3, so that 1 - 3 x is 2^-54; over 2^-53 (3 x + 1)
-    const { residual } = await solve(matrix(Float64Array.of(3), 1, 1), Float64Array.of(1), { method: "double" });
-    expect(residual).toBe(0.5 / 2);
+    const { residual, backwardError } = await solve(matrix(Float64Array.of(3), 1, 1), Float64Array.of(1), { method: "double" });
+    expect([residual, backwardError]).toEqual([0.5 / 2, 2 ** -55]);
   });
 
   test("rows that must be swapped, and a permutation", async () => {
@@ -84,7 +100,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED);
     for (let n = 1; n <= 200; n++) {
       const [A, b] = [randomMatrix(random, n), randoms(random, n)];
-      for (const { name, routines } of DENSE_FEW) {
+      for (const { name, routines } of BACKWARD_FEW) {
         // The oracle takes its time.
         if (name !== "wasm-fma" && n > 20 && (n % 20 !== 0 || (name === "reference" && n > 100))) continue;
         const what = `n = ${n}, ${method} on ${name}`;
@@ -109,7 +125,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
 
   test("in every layout", async () => {
     const random = new Random(SEED + 2);
-    for (const { name, routines } of DENSE)
+    for (const { name, routines } of BACKWARD)
       for (const at of LAYOUTS)
         for (const method of METHODS) {
           const n = 17 + random.below(20);
@@ -131,7 +147,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
 
   test.each([...POWERS, ...EDGES])("A by 2^%d, b by 2^%d: x, far from the ends to the bit what it was, scaled", async (p, q) => {
     const random = new Random(SEED + 3);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const method of METHODS) {
         const n = 12 + random.below(20);
         const A = randomMatrix(random, n, () => 2 ** p);
@@ -139,6 +155,8 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
         const what = `${method} on ${name}, n = ${n}`;
         const solution = await solved(routines, A, b, { method }, what);
         expect(solution, what).toMatchObject({ converged: true, method, fellBack: false });
+        expect(solution.condition, what).toBeGreaterThan(1);
+        expect(solution.condition, what).toBeLessThan(1e9);
         if (Math.abs(p) > 900) continue; // entries may have lost bits, and residuals are taken in another way
         const plain = matrix(
           A.data.map((v) => v * 2 ** -p),
@@ -153,13 +171,14 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
         expect(Array.from(solution.x), what).toEqual(
           Array.from(same.x, (v) => v * 2 ** Math.ceil((q - p) / 2) * 2 ** Math.floor((q - p) / 2)),
         );
-        expect(solution.residual, what).toBe(same.residual);
+        expect([solution.residual, solution.backwardError], what).toEqual([same.residual, same.backwardError]);
+        expect(solution.condition, what).toBe(same.condition);
       }
   });
 
   test("rows and columns that are badly scaled", async () => {
     const random = new Random(SEED + 4);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const kind of ["rows", "columns", "both"])
         for (const method of METHODS) {
           const n = 10 + random.below(30);
@@ -178,7 +197,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
   test("rows so unlike that x times the norm of A is out of range", async () => {
     const A = matrix(Float64Array.of(2 ** 520, 0, 0, 2 ** -520), 2, 2);
     const b = Float64Array.of(1, 1);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const method of ["double", "exact"] as const) {
         const solution = await routines.solve(A, b, { method });
         expect([...solution.x], `${method} on ${name}`).toEqual([2 ** -520, 2 ** 520]);
@@ -190,7 +209,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
     const A = matrix(Float64Array.of(MAX, -MAX, MAX, MAX, MAX, MAX / 2, -MAX, MAX / 4, MAX), 3, 3);
     const small = matrix(Float64Array.of(TINY, 0, 0, 0, 3 * TINY, TINY, 0, TINY, 7 * TINY), 3, 3);
     const both = matrix(Float64Array.of(MAX, TINY, TINY, TINY), 2, 2);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const method of METHODS) {
         const what = `${method} on ${name}`;
         expect(await solved(routines, A, Float64Array.of(MAX, MAX, -MAX), { method }, what), what).toMatchObject({ converged: true });
@@ -202,7 +221,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("a solution outside the range does not count as converged, and is no reason to fall back", async () => {
-    for (const { name, routines } of DENSE_FEW) {
+    for (const { name, routines } of BACKWARD_FEW) {
       const large = await solved(routines, matrix(Float64Array.of(2 ** -600), 1, 1), Float64Array.of(2 ** 600), { method: "mixed" }, name);
       expect(large).toMatchObject({
         x: Float64Array.of(Number.POSITIVE_INFINITY),
@@ -220,7 +239,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
 describe(`solutions that lose bits, HALFULP_SEED=${SEED}`, () => {
   test("have the residual of what is left", async () => {
     const random = new Random(SEED + 8);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const method of METHODS) {
         const n = 5 + random.below(10);
         const A = randomMatrix(random, n, () => 2 ** 600);
@@ -234,7 +253,7 @@ describe(`solutions that lose bits, HALFULP_SEED=${SEED}`, () => {
 describe(`several right-hand sides, HALFULP_SEED=${SEED}`, () => {
   test("in every layout, each as if it were alone", async () => {
     const random = new Random(SEED + 5);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of BACKWARD_FEW)
       for (const at of LAYOUTS)
         for (const method of METHODS) {
           const [n, k] = [10 + random.below(30), 1 + random.below(7)];
@@ -261,7 +280,7 @@ describe(`several right-hand sides, HALFULP_SEED=${SEED}`, () => {
     const A = randomMatrix(random, n, (_, j) => (j === 3 ? 2 ** -12 : 1));
     const b = matrix(randoms(random, 3 * n), n, 3);
     for (let i = 0; i < n; i++) b.data[3 * i + 1] = 0; // needs none
-    for (const { name, routines } of DENSE_FEW) {
+    for (const { name, routines } of BACKWARD_FEW) {
       const all = await solved(routines, A, b, { method: "mixed" }, name);
       expect(all).toMatchObject({ converged: true, method: "mixed" });
       const each = await Promise.all(columns(b).map((right) => routines.solve(A, Float64Array.from(right), { method: "mixed" })));

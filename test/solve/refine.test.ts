@@ -1,20 +1,24 @@
-// The routine alone, on kernels that do what a test wants: how refinement ends, what is kept, and the exact residual.
+// The routine alone, on kernels that do what a test wants: how refinement ends, what is kept, and the exact measures.
 import { describe, expect, test } from "vitest";
 import { runSync } from "../../src/dense/steps.ts";
 import type { PlainKernels } from "../../src/engines/plain.ts";
-import { illConditionedMatrix, type Matrix, matrix, SingularError } from "../../src/index.ts";
+import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution } from "../../src/index.ts";
 import { entries } from "../../src/matrix.ts";
-import { exactResidual } from "../../src/solve/exactResidual.ts";
+import { measuredAnew } from "../../src/solve/refine.ts";
 import { systemOf } from "../../src/solve/system.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
-import { scaledResidual } from "../oracles/residual.ts";
+import { measures } from "../oracles/residual.ts";
+import { backward } from "./backward.ts";
 import { checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
 
 const reference = kernels("reference") as LocalKernels;
+const unchanged = backward(routinesOn(reference));
 
 // The reference engine with some of its plain kernels replaced.
 const withPlain = (plain: Partial<PlainKernels>): ReturnType<typeof routinesOn> =>
-  routinesOn({ ...reference, plain: { ...reference.plain, ...plain } });
+  backward(routinesOn({ ...reference, plain: { ...reference.plain, ...plain } }));
+
+const byRows = (data: Float64Array, cols: number) => ({ data, offset: 0, rows: data.length / cols, cols, rowStep: cols, colStep: 1 });
 
 // With corrections that are multiplied by these numbers, one after another, and then by the last of them.
 function correcting(...factors: number[]): ReturnType<typeof routinesOn> {
@@ -39,7 +43,7 @@ describe("refinement", () => {
   test("one slow correction is forgiven", () => {
     const solution = correcting(0.3, 1).solve(A, b, alone);
     checkSolution(solution, A, b, "slow once");
-    expect(solution).toMatchObject({ converged: true, iterations: routinesOn(reference).solve(A, b, alone).iterations + 1 });
+    expect(solution).toMatchObject({ converged: true, iterations: unchanged.solve(A, b, alone).iterations + 1 });
     expect(correcting(0.3, 0.8, 0.3, 0.8, 0.3, 1).solve(A, b, alone).converged).toBe(true);
   });
 
@@ -47,7 +51,62 @@ describe("refinement", () => {
     const solution = correcting(0.3).solve(A, b, alone);
     checkSolution(solution, A, b, "slow");
     expect(solution).toMatchObject({ converged: false, iterations: 2 });
-    expect(solution.residual).toBeLessThan(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }).residual);
+    expect(solution.residual).toBeLessThan(unchanged.solve(A, b, { ...alone, maxIterations: 0 }).residual);
+  });
+
+  // 3 x = b with corrections that leave a part of the error, step by step: of the last, small component, and of the others.
+  const b4 = Float64Array.of(1, 1, 1, 2 ** -30);
+  const A4 = matrix(
+    Float64Array.from({ length: 16 }, (_, k) => (k % 5 === 0 ? 3 : 0)),
+    4,
+    4,
+  );
+  const leaving = (...parts: (readonly [last: number, others: number])[]): ReturnType<typeof routinesOn> => {
+    let turn = 0;
+    return withPlain({
+      substitute(...args) {
+        const x = args[4];
+        reference.plain.substitute(...args);
+        const [last, others] = parts[turn++] ?? [0, 0];
+        if (args[3] === 1) for (let i = 0; i < x.length; i++) x[i] = (x[i] as number) * (1 - (i === 3 ? last : others));
+      },
+    });
+  };
+  // The norm converges in the second step, and only then the small component counts.
+  const SMALL_LAST = [
+    [1, 2 ** -23],
+    [2 ** -10, 0],
+    [0.6, 0],
+  ] as const;
+
+  test("a step after which the small components are looked at is not slow", () => {
+    const solution = leaving(...SMALL_LAST).solve(A4, b4, alone);
+    checkSolution(solution, A4, b4, "small last");
+    expect(solution).toMatchObject({ converged: true, iterations: 4 });
+  });
+
+  test("x whose norms have converged is better than one whose norms have not", () => {
+    const [one, two] = [1, 2].map((maxIterations) => leaving(...SMALL_LAST).solve(A4, b4, { ...alone, maxIterations }));
+    for (const solution of [one, two]) checkSolution(solution as Solution, A4, b4, "small last");
+    expect(one?.residual).toBeGreaterThan(1);
+    expect(two?.residual).toBeLessThanOrEqual(1);
+    expect(two).toMatchObject({ converged: false, iterations: 2 });
+  });
+
+  test.each([1000, 0, -1000])("components that are small beside others, in rows of their own, A by 2^%d", (power) => {
+    const M = matrix(
+      Float64Array.of(1, 0, 0, 0, 3, 7, 0, 5, -11).map((v) => v * 2 ** power),
+      3,
+      3,
+    );
+    for (const small of [2 ** -70, 2 ** -90])
+      for (const method of ["mixed", "double", "exact"] as const)
+        for (let round = 0; round < 10; round++) {
+          const right = Float64Array.of(1, random.signed() * small, 0).map((v) => v * 2 ** (power / 2));
+          const solution = unchanged.solve(M, right, { method, fallback: false });
+          checkSolution(solution, M, right, `${method}, ${small}`);
+          expect(solution).toMatchObject({ converged: true });
+        }
   });
 
   test("residuals in ordinary arithmetic serve while they are far off, whatever their last bits", () => {
@@ -57,8 +116,7 @@ describe("refinement", () => {
         residual(_routine, alpha, M, x, right, k, r) {
           taken++;
           r.set(right);
-          const columns = (data: Float64Array) => ({ data, offset: 0, rows: n, cols: k, rowStep: k, colStep: 1 });
-          reference.gemm(alpha, M, columns(x), 1, columns(r));
+          reference.gemm(alpha, M, byRows(x, k), 1, byRows(r, k));
           r[0] = (r[0] as number) + off;
         },
       });
@@ -68,16 +126,16 @@ describe("refinement", () => {
       checkSolution(solution, A, b, `off by ${off}`);
       expect(solution.converged).toBe(true);
       const none = rough(off).solve(A, b, { ...alone, maxIterations: 0 });
-      expect(none).toEqual(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }));
+      expect(none).toEqual(unchanged.solve(A, b, { ...alone, maxIterations: 0 }));
     }
     expect(taken).toBeGreaterThan(3);
-    expect(rough(Number.NaN).solve(A, b, alone)).toEqual(routinesOn(reference).solve(A, b, alone));
+    expect(rough(Number.NaN).solve(A, b, alone)).toEqual(unchanged.solve(A, b, alone));
   });
 
   test("where x becomes worse the best one is kept", () => {
     const solution = correcting(-3).solve(A, b, alone);
     expect(solution).toMatchObject({ converged: false, iterations: 2 });
-    const first = routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 });
+    const first = unchanged.solve(A, b, { ...alone, maxIterations: 0 });
     expect(solution.x).toEqual(first.x);
     expect(solution.residual).toBe(first.residual);
   });
@@ -100,7 +158,7 @@ describe("refinement", () => {
       expect(spoilt.solve(A, b, { method: "mixed" })).toMatchObject({ converged: true, method: "exact", fellBack: true });
       const later = correcting(bad).solve(A, b, alone);
       expect(later).toMatchObject({ converged: false, iterations: 1 });
-      expect(later.x).toEqual(routinesOn(reference).solve(A, b, { ...alone, maxIterations: 0 }).x);
+      expect(later.x).toEqual(unchanged.solve(A, b, { ...alone, maxIterations: 0 }).x);
     }
   });
 
@@ -110,14 +168,16 @@ describe("refinement", () => {
       if (args[3] === "binary64") args[6][0] = (args[6][0] as number) + off;
       return factors;
     };
-    const spoilt = routinesOn({
-      ...reference,
-      lu(_data, _rows, _cols, _count, _pivots, info) {
-        info[0] = 1;
-        return -1;
-      },
-      plain: { ...reference.plain, factorize },
-    });
+    const spoilt = backward(
+      routinesOn({
+        ...reference,
+        lu(_data, _rows, _cols, _count, _pivots, info) {
+          info[0] = 1;
+          return -1;
+        },
+        plain: { ...reference.plain, factorize },
+      }),
+    );
     const solution = spoilt.solve(A, b, { method: "mixed", maxIterations: 0 });
     expect(solution).toMatchObject({ converged: false, method: "exact", fellBack: true, iterations: 0 });
     const better = off < 1e-6 ? "double" : "mixed";
@@ -156,7 +216,11 @@ describe("refinement", () => {
     const hopeful = withPlain({
       factorize: (...args) => ({ ...reference.plain.factorize(...args), column: -1, least: 1, largest: 1 }),
       substitute: (_routine, _factors, right, _k, x) => x.set(right.map((v) => v * 2 ** 40)),
-      residual: (_routine, _alpha, _A, _x, _b, _k, r) => void r.fill(0),
+      residual: (_routine, alpha, M, x, _b, k, r) => {
+        r.fill(0);
+        // The products of whole numbers that prove it have a factor of 1.
+        if (alpha === 1) reference.gemm(1, M, byRows(x, k), 0, byRows(r, k));
+      },
     });
     const singular = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
     expect(() => hopeful.solve(singular, Float64Array.of(6, 15, 24), { method: "double", fallback: false })).toThrow(SingularError);
@@ -215,12 +279,11 @@ describe("refinement", () => {
   });
 });
 
-describe(`the exact residual, HALFULP_SEED=${SEED}`, () => {
-  const residual = (A: Matrix, x: Float64Array, b: Float64Array): number => {
+describe(`the exact measures, HALFULP_SEED=${SEED}`, () => {
+  const measured = (A: Matrix, x: Float64Array, b: Float64Array): ReturnType<typeof measures> => {
     const system = runSync(systemOf("solve", { A: entries(A), free() {} }), () => reference);
-    const r = b.slice();
-    reference.gemv(-1, entries(A), x, 1, r);
-    return runSync(exactResidual(system, b, x, r, 0), () => reference);
+    const { residual, backwardError } = runSync(measuredAnew(system, b, x), () => reference);
+    return { residual, backwardError };
   };
 
   test("rows that differ only below the last place", () => {
@@ -235,7 +298,19 @@ describe(`the exact residual, HALFULP_SEED=${SEED}`, () => {
         n,
       );
       const [x, b] = [new Float64Array(n).fill(1), Float64Array.from({ length: n }, (_, i) => (i === 0 ? 3 * 2 ** -60 : 0))];
-      expect(residual(A, x, b)).toBe(scaledResidual(A, x, b));
+      expect(measured(A, x, b)).toEqual(measures(A, x, b));
+    }
+  });
+
+  test("products of large and small numbers", () => {
+    const random = new Random(SEED + 3);
+    for (let round = 0; round < 1000; round++) {
+      const n = 2 + random.below(4);
+      const powers = Array.from({ length: n }, () => (random.below(2) === 0 ? 0 : 900 + random.below(120)));
+      const A = randomMatrix(random, n, (_, j) => 2 ** (powers[j] as number));
+      const x = Float64Array.from(powers, (power) => random.signed() * 2 ** -power);
+      const b = Float64Array.from({ length: n }, () => random.signed() * 2 ** random.below(200));
+      expect(measured(A, x, b)).toEqual(measures(A, x, b));
     }
   });
 
@@ -246,7 +321,7 @@ describe(`the exact residual, HALFULP_SEED=${SEED}`, () => {
       const size = (): number => 2 ** (random.below(2000) - 1000);
       const A = randomMatrix(random, n, () => (round % 2 === 0 ? 1 : size()));
       const [x, b] = [randoms(random, n, size()), randoms(random, n, size())];
-      expect(residual(A, x, b)).toBe(scaledResidual(A, x, b));
+      expect(measured(A, x, b)).toEqual(measures(A, x, b));
     }
   });
 });

@@ -1,4 +1,3 @@
-import { EngineError } from "../../errors.ts";
 import type { Format, Real } from "../../types.ts";
 import type { Entries } from "../kernels.ts";
 import type { Kept, PlainFactors, PlainInverses, PlainKernels, Scaling } from "../plain.ts";
@@ -193,16 +192,8 @@ export class WasmPlain implements PlainKernels {
   }
 
   subtractModulo(routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): void {
-    const arena = this.lender.find(C.data) as Arena;
-    const found = tryAllocate(arena, [jobs.modularBytes(arena, C, depth, 1)]);
-    if (!found) throw new EngineError(`${routine}: no memory for ${depth} rows and columns beside a matrix of order ${C.rows}`);
-    const { places, ends } = found;
-    try {
-      const run = (space: Space, job: Job) => jobs.subtractModulo(space, job, C, P, Q, depth, p, 1);
-      this.lender.run(arena, run, places[0] as number, ends[0] as number);
-    } finally {
-      this.release(arena, places);
-    }
+    const bytesIn = (arena: Arena): number => jobs.modularBytes(arena, C, depth, 1);
+    this.inSpace(routine, this.near(C), bytesIn, (space, job) => jobs.subtractModulo(space, job, C, P, Q, depth, p, 1));
   }
 
   /** See ThreadPlain.panel. */

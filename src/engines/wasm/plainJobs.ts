@@ -248,10 +248,10 @@ const modularWork = (arena: Arena, { rows, cols }: Entries, depth: number, worke
   aligned(arena.call("modularWork", rows, cols, depth, workers) >>> 0);
 
 export function modularBytes(arena: Arena, C: Entries, depth: number, workers: number): number {
-  return modularWork(arena, C, depth, workers) + aligned(8 * C.rows * depth) + aligned(8 * C.cols * depth);
+  return bytesFor(arena, [], [C]) + modularWork(arena, C, depth, workers) + aligned(8 * C.rows * depth) + aligned(8 * C.cols * depth);
 }
 
-/** See PlainKernels; C is in the arena. */
+/** See PlainKernels. */
 export function* subtractModulo(
   space: Space,
   job: Job,
@@ -262,12 +262,12 @@ export function* subtractModulo(
   p: number,
   workers: number,
 ): Run {
-  const { address } = space.matrix(C);
+  const operand = space.matrix(C);
   job
     .start(layout.SUBTRACT_MODULO, C.data)
     .scalars(p, 0)
-    .set(layout.JOB_C, address)
-    .set(layout.JOB_C_ROW, 8 * C.rowStep)
+    .set(layout.JOB_C, operand.address)
+    .set(layout.JOB_C_ROW, operand.row)
     .set(layout.JOB_M, C.rows)
     .set(layout.JOB_N, C.cols)
     .set(layout.JOB_K, depth)
@@ -275,4 +275,5 @@ export function* subtractModulo(
     .set(layout.JOB_B, space.copy(Q))
     .set(layout.JOB_WORK, space.reserve(modularWork(space.arena, C, depth, workers)));
   yield;
+  if (!space.arena.holds(C.data)) space.readMatrix(C, operand);
 }
