@@ -1,3 +1,4 @@
+import { LITTLE_ENDIAN } from "../../byteOrder.ts";
 import { EngineError } from "../../errors.ts";
 
 // OpenCL 1.2 through koffi: the functions that device.ts uses, as they are.
@@ -94,6 +95,8 @@ export async function loadLibrary(): Promise<Library> {
 }
 
 async function openKoffi(): Promise<Koffi> {
+  // Devices are little-endian, and memory is copied to them as it is.
+  if (!LITTLE_ENDIAN) throw new EngineError("opencl: it needs little-endian typed arrays, and this machine is big-endian");
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node === undefined) throw new EngineError("opencl: it needs Node, and this is another runtime");
   const name = "koffi"; // not a literal: bundlers for browsers would look for it
