@@ -8,9 +8,10 @@ const NEEDS = [
   { libcxsparse3: "libcxsparse.so.3", libcxsparse4: "libcxsparse.so.4" }, // Debian 12; Debian 13
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
   { "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd" }, // OpenCL on a CPU; its library may be there without
+  { "libstdc++6-s390x-cross": "/usr/s390x-linux-gnu/lib/libstdc++.so.6" }, // a big-endian machine, for npm run check:package
 ];
 // And for each the program it brings.
-const PROGRAMS = [{ chromium: "chromium" }];
+const PROGRAMS = [{ chromium: "chromium" }, { "qemu-user-static": "qemu-s390x-static" }];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
 const isThere = (name) => (name.startsWith("/") ? existsSync(name) : libraries.includes(name));
