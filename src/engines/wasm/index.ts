@@ -8,6 +8,7 @@ import { formatOf, mapOne, reference } from "../reference.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as jobs from "./jobs.ts";
+import type { WasmModule } from "./objects.ts";
 import { WasmPlain } from "./plain.ts";
 import { linesOf, Space } from "./space.ts";
 import type { Variant } from "./stored.ts";
@@ -43,7 +44,7 @@ export class WasmKernels implements Kernels {
   private allocated = false;
 
   constructor(
-    vectors: WebAssembly.Module,
+    vectors: WasmModule,
     readonly variant: Variant,
   ) {
     this.name = `wasm-${variant}`;
