@@ -2,11 +2,12 @@
 import { Accumulator } from "../accumulator.ts";
 import { checkLength, checkVector } from "../checks.ts";
 import { level1, onlyNegativeZeros, type Reducer, type RoundOptions, reductions } from "../dense/level1.ts";
+import { copiedOutput, laterOutput } from "../dense/outputs.ts";
 import { asyncRoutines } from "../dense/routines.ts";
 import type { AsyncKernels } from "../dense/steps.ts";
 import type { AsyncMethods, BatchLU, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "../dense/types.ts";
-import { copyOf } from "../dense/vectors.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
+import { asRow } from "../matrix.ts";
 import type { Solves } from "../solve/types.ts";
 import type { SparseOptions, TriangularPlan } from "../sparse/types.ts";
 import type { Matrix, Real, Reduction, Sparse, TriangularOptions } from "../types.ts";
@@ -218,15 +219,19 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
   return async (...args) => {
     let done: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
-      const target = op === "axpy" ? y : x;
+      const [name, target] = op === "axpy" ? ["y", asRow(y)] : ["x", asRow(x)];
       if (backend.map && (remoteMemory(x) || remoteMemory(y))) {
-        const working = backend.map(op, alpha, x, y);
-        done = () => working;
+        const out = laterOutput(routine, name, target, true);
+        const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+        done = async () => {
+          await working;
+          out.write();
+        };
         return;
       }
-      const copy = copyOf(routine, target);
-      embedded().map(op, alpha, op === "axpy" ? x : copy, copy);
-      done = () => target.set(copy);
+      const out = copiedOutput(routine, name, target, true);
+      embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+      done = () => out.write();
     };
     const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
     await undefined;
