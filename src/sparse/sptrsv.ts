@@ -71,7 +71,8 @@ function release(held: Held): void {
 function facade(plan: SparsePlan, format: Format, entries: number, run: Run): object {
   const held: Held = { plan, pending: 0, replaced: [], freed: false };
   const life = { held };
-  collected.register(life, held, held);
+  // A registry holds what it is given until the event loop turns: memory that goes by itself may go before.
+  if (!plan.isCollected) collected.register(life, held, held);
   const checkHere = (routine: string): Held => {
     if (life.held.freed) throw new ShapeError(`${routine}: the plan was freed, expected one that is in use`);
     return life.held;

@@ -45,6 +45,14 @@ export class Arena {
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
   fetch: (row: number) => void = () => {};
+  // Of the arena's own: a registry that outlives it would hold it until the event loop turns, and a loop that makes plans and drops
+  // them would have none of its memory back before.
+  private readonly owners = new FinalizationRegistry<number>((offset) => {
+    this.release(offset);
+    this.collected();
+  });
+  /** Called when an owner's memory has been given back. */
+  collected: () => void = () => {};
   private fresh: number; // beyond this no array has ever been: still all zeros
 
   constructor(
@@ -121,6 +129,15 @@ export class Arena {
     this.gaps.splice(i, 0, { offset, size });
     this.join(i);
     this.join(i - 1);
+  }
+
+  /** Give back the array at this offset when its owner is collected, unless disown() is called before. */
+  own(owner: object, offset: number): void {
+    this.owners.register(owner, offset, owner);
+  }
+
+  disown(owner: object): void {
+    this.owners.unregister(owner);
   }
 
   /** The memory has grown: its views see all of it, and there is a gap more. */
