@@ -73,7 +73,7 @@ if (!onlyKernels) {
   // The core without Node's types, so that it asks for nothing that a browser does not have; then the command with them.
   for (const project of ["tsconfig.json", "tsconfig.cli.json"])
     execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], { stdio: "inherit" });
-  copyFileSync("src/engines/importByName.mjs", "dist/engines/importByName.mjs"); // which says why it is not TypeScript
+  copyFileSync("src/engines/importByName.js", "dist/engines/importByName.js"); // which says why it is not TypeScript
   chmodSync("dist/cli/main.js", 0o755);
   await import("./bundle.mjs");
 }

@@ -7,7 +7,7 @@ import ts from "typescript";
 export function transpileTo(folder: string): void {
   const sources = fileURLToPath(new URL("../src", import.meta.url));
   for (const file of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
-    if (file.endsWith(".mjs")) {
+    if (file.endsWith(".js")) {
       mkdirSync(dirname(join(folder, "halfulp", file)), { recursive: true });
       copyFileSync(join(sources, file), join(folder, "halfulp", file));
     }

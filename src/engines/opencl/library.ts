@@ -1,6 +1,6 @@
 import { LITTLE_ENDIAN } from "../../byteOrder.ts";
 import { EngineError } from "../../errors.ts";
-import { importByName } from "../importByName.mjs";
+import { importByName } from "../importByName.js";
 
 // OpenCL 1.2 through koffi: the functions that device.ts uses, as they are.
 

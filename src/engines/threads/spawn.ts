@@ -1,4 +1,4 @@
-import { importByName } from "../importByName.mjs";
+import { importByName } from "../importByName.js";
 
 /** A worker of Node or of a browser. */
 export interface Thread {
