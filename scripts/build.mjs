@@ -3,7 +3,7 @@
 // browsers and bundlers alike), those in OpenCL C as text in another, then TypeScript into dist/.
 // With --kernels only the first half, which tests need; with --if-needed only if a source is newer.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "assemblyscript/asc";
@@ -73,6 +73,7 @@ if (!onlyKernels) {
   // The core without Node's types, so that it asks for nothing that a browser does not have; then the command with them.
   for (const project of ["tsconfig.json", "tsconfig.cli.json"])
     execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], { stdio: "inherit" });
+  copyFileSync("src/engines/importByName.js", "dist/engines/importByName.js"); // which says why it is not TypeScript
   chmodSync("dist/cli/main.js", 0o755);
   await import("./bundle.mjs");
 }

@@ -9,9 +9,10 @@ const NEEDS = [
   { "libflint-arb2": "libflint-arb.so.2", libflint20: "libflint.so.20" }, // Debian 12; Debian 13, where FLINT has Arb in it
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
   { "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd" }, // OpenCL on a CPU; its library may be there without
+  { "libstdc++6-s390x-cross": "/usr/s390x-linux-gnu/lib/libstdc++.so.6" }, // a big-endian machine, for npm run check:package
 ];
 // And for each the program it brings.
-const PROGRAMS = [{ chromium: "chromium" }];
+const PROGRAMS = [{ chromium: "chromium" }, { "qemu-user-static": "qemu-s390x-static" }];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
 const isThere = (name) => (name.startsWith("/") ? existsSync(name) : libraries.includes(name));

@@ -6,7 +6,9 @@ export { factorizationError, residualNorm } from "./dense/measures.ts";
 export type {
   AsyncMethods,
   BatchLU,
+  BothPrecisions,
   Dense,
+  EitherPrecision,
   LU,
   MatrixProductOptions,
   MatrixVectorOptions,

@@ -15,6 +15,7 @@ export interface ViewOptions {
 /** A rows by cols matrix in an array of yours, which is not copied. */
 export function matrix(data: Float64Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float64Array>;
 export function matrix(data: Float32Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float32Array>;
+export function matrix<V extends Real>(data: V, rows: number, cols: number, options?: ViewOptions): Matrix<V>;
 export function matrix(data: Real, rows: number, cols: number, options: ViewOptions = {}): Matrix<Real> {
   checkOptions("matrix", options, ["order", "ld", "offset"]);
   const { order = "row", ld = order === "row" ? cols : rows, offset = 0 } = options;

@@ -4,7 +4,7 @@ import { checkPair, checkVector, checkWord, ROUNDINGS } from "./checks.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./dense/level1.ts";
 import { reduce } from "./dense/reduce.ts";
 import { routines } from "./dense/routines.ts";
-import type { Routines } from "./dense/types.ts";
+import type { BothPrecisions } from "./dense/types.ts";
 import { newVector } from "./dense/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
@@ -44,12 +44,12 @@ export async function openclKernels(device?: string | number): Promise<Kernels> 
 }
 
 /** The level 1 routines on one of these engines. */
-export function level1On(engine: Kernels): Level1<Float64Array> & Level1<Float32Array> {
+export function level1On(engine: Kernels): Pick<BothPrecisions, keyof Level1<Real>> {
   return level1(() => engine);
 }
 
 /** All routines on one of these engines. */
-export function routinesOn(engine: Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
+export function routinesOn(engine: Kernels): BothPrecisions & Solves {
   return routines(() => engine);
 }
 
@@ -76,7 +76,7 @@ export function reduceBy(stage: Stage, engine: Kernels, op: Reduction, x: Real, 
  * All routines by one stage: the terms of every sum, and the products of every inner product of a matrix routine, go
  * through it. The results are the same for all of them.
  */
-export function routinesBy(stage: Stage, engine: Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
+export function routinesBy(stage: Stage, engine: Kernels): BothPrecisions & Solves {
   checkWord("routinesBy", "stage", stage, STAGES);
   return routinesOn(kernelsBy(stage, engine));
 }

@@ -2,5 +2,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["test/package/*.check.ts"], env: { HALFULP_RELAXED_SIMD: "1" }, testTimeout: 120_000, hookTimeout: 600_000 },
+  test: { include: ["test/package/*.check.ts"], env: { HALFULP_RELAXED_SIMD: "1" }, testTimeout: 300_000, hookTimeout: 600_000 },
 });

@@ -1,6 +1,6 @@
 import { embedded } from "../engines/embedded.ts";
-import type { Backend, Engine } from "../engines/engine.ts";
-import { onThisThread, onThreads, open } from "../engines/open.ts";
+import { type Backend, type Engine, engineOf } from "../engines/engine.ts";
+import { onThisThread, onThreads, onWasm, open } from "../engines/open.ts";
 import { cores } from "../engines/threads/cores.ts";
 import { type Arguments, type Options, UsageError } from "./command.ts";
 
@@ -45,7 +45,8 @@ const FEW = 2 ** 22;
 /** The engine that the options ask for; if they do not, one for so many operations. */
 export async function openEngine(args: Arguments, operations: number): Promise<Engine> {
   const { kind, threads, device } = choiceOf(args);
-  return open(kind === "auto" && operations <= FEW ? "wasm" : kind, { threads, device });
+  if (kind === "auto" && operations <= FEW) return engineOf(onThisThread(embedded()));
+  return open(kind, { threads, device });
 }
 
 /** The same below its routines, where terms of any kind can be accumulated; none where none is asked for. */
@@ -53,5 +54,5 @@ export async function openBackend(args: Arguments): Promise<Backend | undefined>
   const { kind, threads, device } = choiceOf(args);
   if (kind === "auto") return undefined;
   if (kind === "opencl") return (await import("../engines/opencl/index.ts")).openclBackend(device); // large, and seldom wanted
-  return kind === "wasm" ? onThisThread(embedded()) : onThreads(threads ?? cores());
+  return kind === "wasm" ? onWasm() : onThreads(threads ?? cores());
 }

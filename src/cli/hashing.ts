@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import { bytesOf, LITTLE_ENDIAN, swapBytes } from "../files/npy.ts";
+import { LITTLE_ENDIAN } from "../byteOrder.ts";
+import { bytesOf, swapBytes } from "../files/npy.ts";
 import { entries } from "../matrix.ts";
 import { toCsr } from "../sparse/formats.ts";
 import type { Matrix, Real } from "../types.ts";

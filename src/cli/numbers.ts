@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { LITTLE_ENDIAN } from "../byteOrder.ts";
 import { FormatError } from "../errors.ts";
-import { checkNpySize, LITTLE_ENDIAN } from "../files/npy.ts";
+import { checkNpySize } from "../files/npy.ts";
 import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../files/npyHeader.ts";
 import type { Real } from "../types.ts";
 import { ByteStream } from "./byteStream.ts";

@@ -2,6 +2,7 @@ import { checkFlag, checkNumber, checkOptions } from "../checks.ts";
 import { ShapeError } from "../errors.ts";
 import { checkMatrix, checkMatrixOf, checkSeparate, entries } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
+import { outputOf } from "./outputs.ts";
 import type { Routine } from "./steps.ts";
 import type { MatrixProductOptions } from "./types.ts";
 
@@ -30,7 +31,10 @@ export function* exgemm<V extends Real>(
   checkSame("C", "columns", product.cols, right.cols, `the ${outer} of B`);
   checkSeparate("exgemm", "C", product, "A", left);
   checkSeparate("exgemm", "C", product, "B", right);
-  if (product.rows > 0 && product.cols > 0) yield (kernels) => kernels.gemm(alpha, left, right, beta, product);
+  if (product.rows === 0 || product.cols === 0) return C;
+  const out = yield* outputOf("exgemm", "C.data", product, beta !== 0);
+  yield (kernels) => kernels.gemm(alpha, left, right, beta, out.entries);
+  out.write();
   return C;
 }
 

@@ -1,6 +1,7 @@
 import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../checks.ts";
 import { asRow, checkMatrix, checkSeparate, entries } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
+import { outputOf } from "./outputs.ts";
 import type { Routine } from "./steps.ts";
 import type { MatrixVectorOptions } from "./types.ts";
 
@@ -27,6 +28,9 @@ export function* exgemv<V extends Real>(
   checkSize("exgemv", "y", y, factor.rows, `the ${rows} of A`);
   checkSeparate("exgemv", "y", asRow(y), "A", factor);
   checkSeparate("exgemv", "y", asRow(y), "x", asRow(x));
-  if (y.length > 0) yield (kernels) => kernels.gemv(alpha, factor, x, beta, y);
+  if (y.length === 0) return y;
+  const out = yield* outputOf("exgemv", "y", asRow(y), beta !== 0);
+  yield (kernels) => kernels.gemv(alpha, factor, x, beta, out.entries.data);
+  out.write();
   return y;
 }

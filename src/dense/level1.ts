@@ -2,6 +2,7 @@ import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkW
 import type { VectorKernels } from "../engines/kernels.ts";
 import type { Format, Real, Reduction, Rounding } from "../types.ts";
 import { reduce } from "./reduce.ts";
+import type { BothPrecisions } from "./types.ts";
 
 /** How the result of a reduction is rounded; to nearest unless said otherwise. */
 export interface RoundOptions {
@@ -50,7 +51,7 @@ export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reduct
 }
 
 /** The level 1 routines on an engine. */
-export function level1(kernels: () => VectorKernels): Level1<Float64Array> & Level1<Float32Array> {
+export function level1(kernels: () => VectorKernels): Pick<BothPrecisions, keyof Level1<Real>> {
   const run: Reducer<number> = (op, x, y, root, mode, format) => reduce(kernels(), op, x, y, root, mode, format);
   return {
     ...reductions(run, (value) => value),

@@ -1,7 +1,7 @@
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../checks.ts";
 import type { Entries } from "../engines/kernels.ts";
 import { remoteMemory } from "../engines/remote.ts";
-import { ShapeError, SingularError, ValueError } from "../errors.ts";
+import { EngineError, ShapeError, SingularError, ValueError } from "../errors.ts";
 import { correct } from "../exact/store.ts";
 import { asRow, checkMatrix, entries } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
@@ -42,11 +42,18 @@ export function* exlu<V extends Real>(A: Matrix<V>): Routine<Factors<V>> {
   return { lu, pivots, copy: rows === cols ? copy : undefined, kept: { ...lu, data } };
 }
 
+// Matrices of order 0 have no data that bounds their number, and each has an entry in `info`.
+const MOST_EMPTY = 2 ** 24;
+
 /** The same for many matrices of order n, one after another, each row by row. */
 export function* exluBatch<V extends Real>(data: V, n: number, count: number): Routine<BatchLU<V>> {
   checkVector("exluBatch", "data", data);
   checkCount("exluBatch", "n", n, 0);
   checkCount("exluBatch", "count", count, 0);
+  if (n === 0 && count > MOST_EMPTY)
+    throw new EngineError(
+      `exluBatch: no memory for ${count} numbers: count is ${count}, expected at most ${MOST_EMPTY} for matrices of order 0`,
+    );
   checkSize("exluBatch", "data", data, count * n * n, `${count} matrices of order ${n}`);
   const name = (k: number) => `matrix ${k}`;
   const kept = yield* keep("exluBatch", asRow(data));

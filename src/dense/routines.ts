@@ -11,20 +11,19 @@ import { level1 } from "./level1.ts";
 import { exlu, exluBatch, solveFactored } from "./lu.ts";
 import { type AsyncKernels, type Routine, runAsync, runSync } from "./steps.ts";
 import { extrsv } from "./trsv.ts";
-import type { AsyncMethods, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
+import type { AsyncMethods, BothPrecisions, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions } from "./types.ts";
 
 type Matrices<V extends Real> = Dense<V> & SparseSolves<V>;
-type Both = Matrices<Float64Array> & Matrices<Float32Array> & Solves;
 type AsyncBoth = AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> & AsyncMethods<Solves>;
 
 /** All routines on a synchronous engine. */
-export function routines(kernels: () => Kernels): Routines<Float64Array> & Routines<Float32Array> & Solves {
+export function routines(kernels: () => Kernels): BothPrecisions & Solves {
   return { ...level1(kernels), ...matrixRoutines(kernels) };
 }
 
 /** The matrix routines on a synchronous engine. */
-export function matrixRoutines(kernels: () => Kernels): Both {
-  return matrices((routine) => runSync(routine, kernels)) as Both;
+export function matrixRoutines(kernels: () => Kernels): Pick<BothPrecisions, keyof Matrices<Real>> & Solves {
+  return matrices((routine) => runSync(routine, kernels)) as ReturnType<typeof matrixRoutines>;
 }
 
 /** The matrix routines on an asynchronous engine: what is wrong with the arguments rejects the promise. */

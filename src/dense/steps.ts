@@ -36,8 +36,8 @@ export type AsyncKernels = Promised<Kernels, Name> &
   Partial<Omit<SystemKernels, "sptrsv"> & Promised<SystemKernels, "sptrsv">> &
   Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping; readonly plain: PlainKernels };
 
-/** One call of a kernel, or of something to wait for. */
-export type Step = (kernels: MatrixKernels | AsyncKernels) => unknown;
+/** One call of a kernel, or of something to wait for. `later` says whether the engine is asynchronous. */
+export type Step = (kernels: MatrixKernels | AsyncKernels, later: boolean) => unknown;
 
 /** A routine: it checks its arguments before it yields its first step, and is given the result of each step. */
 export type Routine<R> = Generator<Step, R, unknown>;
@@ -48,7 +48,7 @@ export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels): R
   while (!turn.done) {
     let result: unknown;
     try {
-      result = turn.value(kernels());
+      result = turn.value(kernels(), false);
       if (isWait(result)) result.now();
     } catch (error) {
       turn = routine.throw(error);
@@ -65,7 +65,7 @@ export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKerne
   while (!turn.done) {
     let result: unknown;
     try {
-      result = turn.value(kernels());
+      result = turn.value(kernels(), true);
       if (isWait(result)) result = result.later();
       if (result instanceof Promise) result = await result; // what is there already is gone on with before this returns
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Factored } from "../solve/types.ts";
-import type { SparseSolves, TriangularPlan } from "../sparse/types.ts";
-import type { Matrix, Real, TriangularOptions } from "../types.ts";
-import type { Level1 } from "./level1.ts";
+import type { SparseOptions, SparseSolves, TriangularPlan } from "../sparse/types.ts";
+import type { Matrix, Real, Sparse, TriangularOptions } from "../types.ts";
+import type { Level1, RoundOptions } from "./level1.ts";
 
 /** What exgemv is asked for. */
 export interface MatrixVectorOptions {
@@ -53,6 +53,29 @@ export interface Dense<V extends Real> {
 
 /** All routines for one precision. */
 export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {}
+
+/**
+ * The routines once more, where a program does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All
+ * arguments of a call are of one type, so that the compiler still refuses two precisions.
+ */
+export interface EitherPrecision {
+  exsum<V extends Real>(x: V, options?: RoundOptions): number;
+  exasum<V extends Real>(x: V, options?: RoundOptions): number;
+  exdot<V extends Real>(x: V, y: V, options?: RoundOptions): number;
+  exnrm2<V extends Real>(x: V, options?: RoundOptions): number;
+  exaxpy<V extends Real>(alpha: number, x: V, y: V): V;
+  exscal<V extends Real>(alpha: number, x: V): V;
+  exinvscal<V extends Real>(alpha: number, x: V): V;
+  exgemv<V extends Real>(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+  exgemm<V extends Real>(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
+  extrsv<V extends Real>(T: Matrix<V>, b: V, options?: TriangularOptions): V;
+  exlu<V extends Real>(A: Matrix<V>): LU<V>;
+  exluBatch<V extends Real>(data: V, n: number, count: number): BatchLU<V>;
+  sptrsv<V extends Real>(A: Sparse<V>, options?: SparseOptions): TriangularPlan<V>;
+}
+
+/** All routines, for either precision. */
+export type BothPrecisions = Routines<Float64Array> & Routines<Float32Array> & EitherPrecision;
 
 /** A method that answers later. */
 export type Method<F> = F extends (...args: infer P) => infer R ? (...args: P) => Promise<Deferred<R>> : F;

@@ -1,3 +1,4 @@
+import { LITTLE_ENDIAN } from "../byteOrder.ts";
 import type { VectorKernels } from "./kernels.ts";
 import { reference } from "./reference.ts";
 import { WasmKernels } from "./wasm/index.ts";
@@ -20,6 +21,12 @@ function choose(): WasmKernels | typeof reference {
   } catch {
     return reference; // WebAssembly is missing or forbidden (a content security policy): the same bits, slowly
   }
+}
+
+/** What an engine of WebAssembly needs and does not find here, to follow "it needs"; undefined where nothing is missing. */
+export function missingForWasm(): string | undefined {
+  if (!LITTLE_ENDIAN) return "WebAssembly over little-endian typed arrays, and this machine is big-endian";
+  return embeddedMemory() ? undefined : "WebAssembly, which is not allowed here";
 }
 
 /** The same engine if it has a memory of its own. */

@@ -1,14 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Accumulator } from "../accumulator.ts";
 import { checkLength, checkVector } from "../checks.ts";
-import { level1, onlyNegativeZeros, type Reducer, reductions } from "../dense/level1.ts";
+import { level1, onlyNegativeZeros, type Reducer, type RoundOptions, reductions } from "../dense/level1.ts";
+import { copiedOutput, laterOutput } from "../dense/outputs.ts";
 import { asyncRoutines } from "../dense/routines.ts";
 import type { AsyncKernels } from "../dense/steps.ts";
-import type { AsyncMethods, MatrixProductOptions, MatrixVectorOptions, Routines } from "../dense/types.ts";
-import { copyOf } from "../dense/vectors.ts";
+import type { AsyncMethods, BatchLU, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "../dense/types.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
+import { asRow } from "../matrix.ts";
 import type { Solves } from "../solve/types.ts";
-import type { Matrix, Real, Reduction, Sparse } from "../types.ts";
+import type { SparseOptions, TriangularPlan } from "../sparse/types.ts";
+import type { Matrix, Real, Reduction, Sparse, TriangularOptions } from "../types.ts";
 import { embedded } from "./embedded.ts";
 import type { Elementwise, Kernels } from "./kernels.ts";
 import { remoteMemory } from "./remote.ts";
@@ -52,12 +54,51 @@ interface Writing<V extends Real> {
 }
 type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof Writing<V>>>> & Writing<V>;
 
+/** The routines once more, where a program does not know the precision. */
+interface EitherPrecision {
+  exsum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exasum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exdot<V extends Real>(x: V | Resident<V>, y: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exnrm2<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exaxpy<V extends Real, Y extends V | Resident<V>>(alpha: number, x: V | Resident<V>, y: Y): Promise<Y>;
+  exscal<X extends Real | Resident<Real>>(alpha: number, x: X): Promise<X>;
+  exinvscal<X extends Real | Resident<Real>>(alpha: number, x: X): Promise<X>;
+  exgemv<V extends Real, Y extends V | Resident<V>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
+  exgemm<V extends Real, C extends Matrix<V> | Resident<Matrix<V>>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    B: Matrix<V> | Resident<Matrix<V>>,
+    beta: number,
+    C: C,
+    options?: MatrixProductOptions,
+  ): Promise<C>;
+  extrsv<V extends Real>(T: Matrix<V> | Resident<Matrix<V>>, b: V | Resident<V>, options?: TriangularOptions): Promise<V>;
+  exlu<V extends Real>(A: Matrix<V> | Resident<Matrix<V>>): Promise<EngineLU<V>>;
+  exluBatch<V extends Real>(data: V | Resident<V>, n: number, count: number): Promise<BatchLU<V>>;
+  sptrsv<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
+}
+// Written out: of a type parameter the compiler does not know what WithResidents makes.
+type EngineLU<V extends Real> = Pick<LU<V>, "lu" | "pivots"> & { solve(b: V | Resident<V>, options?: RefineOptions): Promise<V> };
+type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "free"> & {
+  solve(b: V | Resident<V>, out?: V | Resident<V>): Promise<V>;
+  update(values: V | Resident<V>): Promise<void>;
+  free(): Promise<void>;
+};
+
 /**
  * The routines, asynchronous. Calls read their inputs before they return and write their outputs in one step when they
  * resolve; one that fails has written nothing. Residents are borrowed until then.
  */
 export type Engine = OnePrecision<Float64Array> &
   OnePrecision<Float32Array> &
+  EitherPrecision &
   WithResidents<AsyncMethods<Solves>> & {
     readonly kind: Exclude<EngineKind, "auto">;
     /** What a person would call it. */
@@ -178,15 +219,19 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
   return async (...args) => {
     let done: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
-      const target = op === "axpy" ? y : x;
+      const [name, target] = op === "axpy" ? ["y", asRow(y)] : ["x", asRow(x)];
       if (backend.map && (remoteMemory(x) || remoteMemory(y))) {
-        const working = backend.map(op, alpha, x, y);
-        done = () => working;
+        const out = laterOutput(routine, name, target, true);
+        const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+        done = async () => {
+          await working;
+          out.write();
+        };
         return;
       }
-      const copy = copyOf(routine, target);
-      embedded().map(op, alpha, op === "axpy" ? x : copy, copy);
-      done = () => target.set(copy);
+      const out = copiedOutput(routine, name, target, true);
+      embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+      done = () => out.write();
     };
     const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
     await undefined;

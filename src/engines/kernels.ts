@@ -44,6 +44,8 @@ export interface Substitution {
 export interface Reserved {
   readonly buffer: ArrayBufferLike;
   readonly offset: number;
+  /** Whether it is given back too when this object is collected: then nobody has to see to that. */
+  readonly isCollected?: boolean;
   free(): void;
 }
 
@@ -135,6 +137,8 @@ export interface SparsePlan {
   /** How many levels the unknowns have; 0 where the schedule has no use for levels. */
   levels(): number;
   readonly bytes: number;
+  /** Whether its memory is given back too when the plan is collected. */
+  readonly isCollected?: boolean;
   /** x := the solution for the right-hand side b. They do not overlap, and are of the type of A. */
   solve(b: Real, x: Real): Routine<void>;
   /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */

@@ -5,7 +5,7 @@ import { EngineError } from "../errors.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { Real, Reduction } from "../types.ts";
 import { embedded } from "./embedded.ts";
-import { embeddedMemory } from "./embeddedVectors.ts";
+import { embeddedMemory, missingForWasm } from "./embeddedVectors.ts";
 import { type Backend, type Engine, type EngineKind, engineOf } from "./engine.ts";
 import type { Entries, LocalKernels } from "./kernels.ts";
 import type { PlainKernels } from "./plain.ts";
@@ -28,7 +28,8 @@ const MOST_THREADS = 1024;
 
 /**
  * An engine of this kind, with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU,
- * "auto" threads if they can be had. Close it when done; one that is left open does not keep the process alive.
+ * "auto" threads if they can be had, else this thread, in plain TypeScript where WebAssembly cannot be used. Close it when done; one
+ * that is left open does not keep the process alive.
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
   checkWord("open", "kind", kind, ["auto", "wasm", "threads", "opencl"]);
@@ -36,7 +37,7 @@ export async function open(kind: EngineKind = "auto", options: OpenOptions = {})
   const { threads = cores(), device } = options;
   checkCount("open", "threads", threads, 1);
   if (threads > MOST_THREADS) throw new EngineError(`open: threads is ${threads}, expected at most ${MOST_THREADS}`);
-  if (kind === "wasm") return engineOf(onThisThread(embedded()));
+  if (kind === "wasm") return engineOf(onWasm());
   if (kind === "opencl") return engineOf(await (await opencl()).openclBackend(device));
   try {
     return engineOf(await onThreads(threads));
@@ -50,12 +51,22 @@ export async function open(kind: EngineKind = "auto", options: OpenOptions = {})
 export async function engines(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }[]> {
   const missing = await missingForThreads();
   return [
-    { kind: "wasm", available: true, device: embedded().name },
+    wasmDevice(),
     missing === undefined
       ? { kind: "threads", available: true, device: `${cores()} threads, ${embedded().name}` }
       : { kind: "threads", available: false, reason: missing },
     await openclDevice(),
   ];
+}
+
+function wasmDevice(): { kind: string; available: boolean; device?: string; reason?: string } {
+  const reason = missingWasm();
+  return reason === undefined ? { kind: "wasm", available: true, device: embedded().name } : { kind: "wasm", available: false, reason };
+}
+
+function missingWasm(): string | undefined {
+  const missing = missingForWasm();
+  return missing && `the engine needs ${missing}; open("auto") runs plain TypeScript`;
 }
 
 // Loaded when it is asked for: most programs have no use for a GPU.
@@ -72,7 +83,8 @@ async function openclDevice(): Promise<{ kind: string; available: boolean; devic
 }
 
 async function missingForThreads(): Promise<string | undefined> {
-  if (embeddedMemory() === undefined) return "threads need WebAssembly, which is not allowed here";
+  const missing = missingForWasm();
+  if (missing !== undefined) return `threads need ${missing}`;
   const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated;
   if (typeof SharedArrayBuffer === "undefined" || isolated === false)
     return "threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
@@ -100,6 +112,13 @@ async function openPool(...args: Parameters<typeof Pool.open>): Promise<Pool> {
     if (cause instanceof EngineError) throw cause;
     throw new EngineError(`open: no memory for ${args[2]} threads`, { cause });
   }
+}
+
+/** The engine "wasm". Where WebAssembly cannot be used this is an error: plain TypeScript is too slow to take its place unasked. */
+export function onWasm(): Backend {
+  const missing = missingWasm();
+  if (missing !== undefined) throw new EngineError(`open: ${missing}`);
+  return onThisThread(embedded());
 }
 
 /** An engine on this thread: the work is done at the call, results are written when its promise resolves. */

@@ -7,6 +7,8 @@ import type { Entries } from "./kernels.ts";
 /** A square matrix on an engine: `A` is for kernels, row by row unless it was there already. */
 export interface Kept {
   readonly A: Entries;
+  /** Whether it is given back too when it is collected, and so are factors of it: then nobody has to see to that. */
+  readonly isCollected?: boolean;
   free(): void;
 }
 

@@ -63,7 +63,7 @@ export const reference: LocalKernels = {
   },
   ...dense(addProducts),
   workers: 0,
-  reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, free() {} }),
+  reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, isCollected: true, free() {} }),
   firstZero,
   neighbours,
   sptrsv: sparse(addProducts),

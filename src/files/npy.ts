@@ -1,3 +1,4 @@
+import { LITTLE_ENDIAN } from "../byteOrder.ts";
 import { checkVector, describe, typedArrayTag } from "../checks.ts";
 import { newVector } from "../dense/vectors.ts";
 import { part } from "../engines/wasm/arena.ts";
@@ -5,9 +6,6 @@ import { FormatError, ShapeError } from "../errors.ts";
 import { checkMatrix, entries, matrix } from "../matrix.ts";
 import type { Matrix, Real } from "../types.ts";
 import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
-
-/** Whether this machine stores the last byte of a number first. */
-export const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /**
  * The array of a .npy file: a vector if it has one dimension or none, else a matrix in the order of the file. Numbers are taken

@@ -94,6 +94,7 @@ function asPlan(plan: Plan): SparsePlan {
       return plan.levels();
     },
     bytes,
+    isCollected: memory.entries.isCollected === true && memory.tasks.isCollected === true && !memory.held,
     *solve(b: Real, x: Real): Routine<void> {
       yield (kernels) => (kernels as SystemKernels).sptrsv(system, b, x);
     },

@@ -1,4 +1,5 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../checks.ts";
+import { outputOf } from "../dense/outputs.ts";
 import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
 import { SCHEDULES, type SparsePlan, type SystemKernels } from "../engines/kernels.ts";
@@ -39,9 +40,16 @@ function* solve(plan: SparsePlan, format: Format, b: Real, out?: Real): Routine<
     checkSize("TriangularPlan.solve", "out", out, n, "the order of A");
     checkSeparate("TriangularPlan.solve", "out", asRow(out), "b", asRow(b));
   }
-  const x = out ?? newVector("TriangularPlan.solve", b, n);
-  if (n > 0) yield* plan.solve(b, x);
-  return x;
+  if (out === undefined) {
+    const x = newVector("TriangularPlan.solve", b, n);
+    if (n > 0) yield* plan.solve(b, x);
+    return x;
+  }
+  if (n === 0) return out;
+  const output = yield* outputOf("TriangularPlan.solve", "out", asRow(out), false);
+  yield* plan.solve(b, output.entries.data);
+  output.write();
+  return out;
 }
 
 /** A plan's memory: solves that are not through still use it, and values that an update replaced meanwhile. */
@@ -63,7 +71,8 @@ function release(held: Held): void {
 function facade(plan: SparsePlan, format: Format, entries: number, run: Run): object {
   const held: Held = { plan, pending: 0, replaced: [], freed: false };
   const life = { held };
-  collected.register(life, held, held);
+  // A registry holds what it is given until the event loop turns: memory that goes by itself may go before.
+  if (!plan.isCollected) collected.register(life, held, held);
   const checkHere = (routine: string): Held => {
     if (life.held.freed) throw new ShapeError(`${routine}: the plan was freed, expected one that is in use`);
     return life.held;

@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { HalfulpError, type Matrix, matrix, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
+import { EngineError, HalfulpError, type Matrix, matrix, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
 import { asRow, entries, sharesEntries } from "../../src/matrix.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
 import { recorder } from "./recorder.ts";
@@ -373,8 +373,12 @@ describe("what kernels are given", () => {
     expect(calls).toEqual([]);
   });
 
-  test("no memory for the results is an EngineError", () => {
-    const { sync } = recorder();
+  test("no memory for the results is an EngineError", async () => {
+    const { sync, async: later } = recorder();
+    const message = "count is 1000000000, expected at most 16777216 for matrices of order 0";
+    expect(() => sync.exluBatch(zeros(0), 0, 1e9)).toThrow(EngineError);
+    expect(() => sync.exluBatch(zeros(0), 0, 1e9)).toThrow(message);
+    await expect(later.exluBatch(zeros(0), 0, 1e9)).rejects.toThrow(message);
     expect(() => sync.exluBatch(zeros(0), 0, Number.MAX_SAFE_INTEGER)).toThrow("exluBatch: no memory for 9007199254740991 numbers");
     expect(() => sync.exluBatch(zeros(0), 0, Number.MAX_SAFE_INTEGER)).toThrow(HalfulpError);
   });

@@ -46,13 +46,16 @@ describe("the package as published", () => {
     expect(performance.now() - start).toBeLessThan(120_000);
   });
 
+  // A program may have neither a browser's types nor Node's.
   test.each([
-    ["nodenext", "nodenext"],
-    ["esnext", "bundler"],
-  ])("has types for every way in: module %s, moduleResolution %s", (module, moduleResolution) => {
+    ["nodenext", "nodenext", undefined],
+    ["esnext", "bundler", undefined],
+    ["nodenext", "nodenext", ["ES2022"]],
+    ["esnext", "bundler", ["ES2022"]],
+  ])("has types for every way in: module %s, moduleResolution %s, lib %j", (module, moduleResolution, lib) => {
     const uses = SUBPATHS.map((path, i) => `import * as m${i} from "${path}";\nexport const all${i} = Object.keys(m${i});`);
     writeFileSync(join(folder, "use.ts"), [...uses, USE].join("\n"));
-    const compilerOptions = { strict: true, noEmit: true, target: "es2022", module, moduleResolution, skipLibCheck: false, types: [] };
+    const compilerOptions = { strict: true, noEmit: true, target: "es2022", module, moduleResolution, lib, skipLibCheck: false, types: [] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
     const { status, stdout } = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], {
       encoding: "utf8",
@@ -63,7 +66,10 @@ describe("the package as published", () => {
 
 // Types of results, not of names alone: a declaration that cannot be found would be any, and pass.
 const USE = `
-import { exdot, exlu, matrix, open, solve, type Matrix, type Solution } from "halfulp";
+import {
+  csr, exaxpy, exdot, exgemm, exgemv, exlu, exluBatch, exscal, exsum, extrsv, matrix, open, readNpy, solve, sptrsv,
+  type Engine, type Matrix, type Real, type Solution, type Sparse,
+} from "halfulp";
 import { devices } from "halfulp/opencl";
 import type { Random } from "halfulp/study";
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -79,5 +85,37 @@ export const checks: [
 ] = [true, true, true, true, true];
 // @ts-expect-error the two precisions are never mixed
 exdot(x, new Float32Array(4));
+// @ts-expect-error
+exgemv(1, A, new Float32Array(2), 0, new Float32Array(2));
+// @ts-expect-error
+exaxpy(1, x, new Float32Array(4));
 export const factors = exlu(A).pivots satisfies Int32Array;
+
+// A precision that is known when the program runs.
+export function ofFile(bytes: Uint8Array): number {
+  const value = readNpy(bytes);
+  if (!("data" in value)) return exsum(value) + exdot(value, value) + exscal(2, value).length;
+  const matrix: Matrix<Real> = value;
+  return exlu(matrix).lu.data.length;
+}
+export function either<V extends Real>(x: V, y: V, S: Sparse<V>): V {
+  const A: Matrix<V> = matrix(x, 1, x.length);
+  const C: Matrix<V> = exgemm(1, A, A, 0, A, { transB: true });
+  const plan = sptrsv(csr(S.rows, S.cols, S.pointers, S.indices, S.values));
+  const u: V = exgemv(exsum(x) + exdot(x, y), C, exscal(2, x), 1, exaxpy(2, x, y));
+  const v: V = exlu(C).solve(extrsv(C, u), { refine: 1 });
+  return plan.solve(v, exluBatch(v, 1, 1).lu);
+}
+export async function onEngine<V extends Real>(engine: Engine, x: V, y: V, A: Matrix<V>, S: Sparse<V>): Promise<V> {
+  const [kept, sum]: [{ read(): Promise<V> }, number] = [await engine.upload(x), await engine.exsum(x)];
+  const u: V = await engine.exgemv(sum + (await engine.exdot(x, y)), A, await engine.exscal(2, x), 1, await engine.exaxpy(2, x, y));
+  const v: V = await (await engine.exlu(A)).solve(await engine.extrsv(A, u), { refine: 1 });
+  return (await engine.sptrsv(S)).solve(v, await kept.read());
+}
+export async function stillNotMixed(engine: Engine): Promise<void> {
+  // @ts-expect-error
+  await engine.exdot(x, new Float32Array(4));
+  // @ts-expect-error
+  await engine.exgemv(1, A, new Float32Array(2), 0, new Float32Array(2));
+}
 `;

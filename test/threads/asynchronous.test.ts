@@ -1,7 +1,7 @@
 // What an asynchronous call promises: inputs are read before it returns, outputs are written in one step when it resolves,
 // and one that fails has written nothing.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Engine, matrix, open, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
+import { type Engine, laplacian, matrix, open, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
 import { KINDS } from "../engines.ts";
 import { storedBits } from "../hex.ts";
@@ -63,8 +63,10 @@ const spoil = (d: Data): void => {
 
 describe.each(KINDS)("engine %s", (kind) => {
   let engine: Engine;
+  let plan: { solve(b: Float64Array, out: Float64Array): Promise<unknown> };
   beforeAll(async () => {
     engine = await open(kind, { threads: 3 });
+    plan = await engine.sptrsv(laplacian(8, 5)); // of order N
   });
   afterAll(() => engine.close());
 
@@ -178,13 +180,44 @@ describe.each(KINDS)("engine %s", (kind) => {
     expect(x).toEqual(Float64Array.of(2, 4));
   });
 
-  test("an output that is gone when the call resolves fails it, and not the next one", async () => {
-    const { A, x, y } = data();
-    const running = engine.exgemv(1, of(A), x, 0, y);
-    structuredClone(y.buffer, { transfer: [y.buffer as ArrayBuffer] });
-    await expect(running).rejects.toThrow();
+  // Routines with what they write, as the argument is called in messages.
+  const WRITING: readonly [string, number, (out: Float64Array, d: Data) => Promise<unknown>][] = [
+    ["exaxpy: y", N, (out, d) => engine.exaxpy(0.3, d.x, out)],
+    ["exscal: x", N, (out) => engine.exscal(0.3, out)],
+    ["exinvscal: x", N, (out) => engine.exinvscal(0.3, out)],
+    ["exgemv: y", N, (out, d) => engine.exgemv(0.3, of(d.A), d.x, 0.7, out)],
+    ["exgemm: C.data", N * N, (out, d) => engine.exgemm(0.3, of(d.A), of(d.B), 0.7, of(out))],
+    ["exgemm: C.data", N * N, (out, d) => engine.exgemm(0.3, of(d.A), of(d.B), 0, of(out, "column"))],
+    ["TriangularPlan.solve: out", N, (out, d) => plan.solve(d.x, out)],
+  ];
+
+  test.each(WRITING)("%s: detached during the call, it fails the call by name, and not the next one", async (name, length, run) => {
+    const out = new Float64Array(length).fill(1);
+    const running = run(out, data());
+    structuredClone(out.buffer, { transfer: [out.buffer] });
+    await expect(running).rejects.toBeInstanceOf(ShapeError);
+    await expect(running).rejects.toThrow(name);
     expect(await engine.exsum(Float64Array.of(1, 2))).toBe(3);
   });
+
+  test.each(WRITING)(
+    "%s: with a buffer that shrinks during the call, it fails the call, and nothing is written",
+    async (name, length, run) => {
+      type Resizable = new (bytes: number, options: { maxByteLength: number }) => ArrayBuffer & { resize(bytes: number): void };
+      for (const view of ["of all of the buffer", "of a fixed length"]) {
+        const buffer = new (ArrayBuffer as unknown as Resizable)(8 * length, { maxByteLength: 8 * length });
+        const out = view === "of a fixed length" ? new Float64Array(buffer, 0, length) : new Float64Array(buffer);
+        out.fill(1);
+        const running = run(out, data());
+        buffer.resize(8 * (length - 5));
+        await expect(running, view).rejects.toBeInstanceOf(ShapeError);
+        await expect(running, view).rejects.toThrow(
+          `${name} has length ${out.length} when the call is through, expected at least ${length}`,
+        );
+        expect(new Float64Array(buffer).every((v) => v === 1)).toBe(true);
+      }
+    },
+  );
 
   test("nothing is done with nothing", async () => {
     const none = new Float64Array(0);

@@ -1,4 +1,6 @@
+import { LITTLE_ENDIAN } from "../../byteOrder.ts";
 import { EngineError } from "../../errors.ts";
+import { importByName } from "../importByName.js";
 
 // OpenCL 1.2 through koffi: the functions that device.ts uses, as they are.
 
@@ -94,11 +96,12 @@ export async function loadLibrary(): Promise<Library> {
 }
 
 async function openKoffi(): Promise<Koffi> {
+  // Devices are little-endian, and memory is copied to them as it is.
+  if (!LITTLE_ENDIAN) throw new EngineError("opencl: it needs little-endian typed arrays, and this machine is big-endian");
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node === undefined) throw new EngineError("opencl: it needs Node, and this is another runtime");
-  const name = "koffi"; // not a literal: bundlers for browsers would look for it
   try {
-    return ((await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { default: Koffi }).default;
+    return ((await importByName("koffi")) as { default: Koffi }).default;
   } catch (cause) {
     throw new EngineError("opencl: the package koffi is not there: npm install koffi", { cause });
   }

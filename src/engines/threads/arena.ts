@@ -1,5 +1,6 @@
 import type { Real } from "../../types.ts";
 import { Arena, END, PAGE } from "../wasm/arena.ts";
+import type { WasmMemory, WasmModule } from "../wasm/objects.ts";
 
 const MOST = 65536; // pages: 4 GiB
 const STEP = 256; // pages to grow by at the least: 16 MiB
@@ -9,7 +10,7 @@ export class SharedArena extends Arena {
   // A grown memory is a new buffer over the same bytes, and a view of an old one has the same addresses.
   private readonly buffers = new WeakSet<ArrayBufferLike>();
 
-  constructor(module: WebAssembly.Module, start: number) {
+  constructor(module: WasmModule, start: number) {
     super(() => module, sharedMemory(Math.ceil((start + END) / PAGE) + STEP), start);
     this.buffers.add(this.buffer);
   }
@@ -37,7 +38,7 @@ export class SharedArena extends Arena {
 }
 
 // A shared memory takes all of its address space at once: where 4 GiB are not to be had, a half, and so on.
-function sharedMemory(initial: number): WebAssembly.Memory {
+function sharedMemory(initial: number): WasmMemory {
   for (let maximum = MOST; ; maximum /= 2) {
     try {
       return new WebAssembly.Memory({ initial, maximum, shared: true });

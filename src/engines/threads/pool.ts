@@ -1,6 +1,7 @@
 import { EngineError } from "../../errors.ts";
 import { FRAME, JOB_SIZE } from "../wasm/assembly/layout.ts";
 import { Job } from "../wasm/jobs.ts";
+import type { WasmModule } from "../wasm/objects.ts";
 import { aligned, Space } from "../wasm/space.ts";
 import { SharedArena } from "./arena.ts";
 import { cores } from "./cores.ts";
@@ -34,7 +35,7 @@ export class Pool {
   private closed = false;
 
   private constructor(
-    private readonly module: WebAssembly.Module,
+    private readonly module: WasmModule,
     private readonly spawn: Spawn,
     readonly workers: number,
   ) {
@@ -43,7 +44,7 @@ export class Pool {
     this.arena = new SharedArena(module, this.control + CONTROL_SIZE);
   }
 
-  static async open(module: WebAssembly.Module, spawn: Spawn, workers: number): Promise<Pool> {
+  static async open(module: WasmModule, spawn: Spawn, workers: number): Promise<Pool> {
     const pool = new Pool(module, spawn, workers);
     await pool.start();
     return pool;

@@ -1,3 +1,5 @@
+import { importByName } from "../importByName.js";
+
 /** A worker of Node or of a browser. */
 export interface Thread {
   post(message: unknown): void;
@@ -26,8 +28,7 @@ let address: string | undefined; // of the text in a browser: there is but one, 
 export async function spawner(): Promise<Spawn | undefined> {
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node !== undefined) {
-    const name = "node:worker_threads"; // not a literal: bundlers for browsers would look for it
-    const { Worker } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as NodeThreads;
+    const { Worker } = (await importByName("node:worker_threads")) as NodeThreads;
     // Without the flags of this process: with --input-type=module the text would be a module.
     return (source) => nodeThread(new Worker(source, { eval: true, execArgv: [] }));
   }

@@ -1,6 +1,7 @@
 import type { Real, Reduction } from "../../types.ts";
 import type { Elementwise } from "../kernels.ts";
 import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
+import type { WasmMemory, WasmModule } from "./objects.ts";
 
 type Kernel = (...args: number[]) => number; // see assembly/vectors.ts and assembly/matrices.ts
 type Pair = readonly [Kernel, Kernel];
@@ -24,7 +25,7 @@ export function part(x: Real, i: number, n: number): Real {
 /** The most bytes that one array can have. */
 export const LIMIT = 65536 * PAGE - FRAME - END;
 
-function fixedMemory(bytes: number): WebAssembly.Memory {
+function fixedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil((FRAME + bytes + END) / PAGE);
   return new WebAssembly.Memory({ initial: pages, maximum: pages });
 }
@@ -44,11 +45,19 @@ export class Arena {
   private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
   /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
   fetch: (row: number) => void = () => {};
+  // Of the arena's own: a registry that outlives it would hold it until the event loop turns, and a loop that makes plans and drops
+  // them would have none of its memory back before.
+  private readonly owners = new FinalizationRegistry<number>((offset) => {
+    this.release(offset);
+    this.collected();
+  });
+  /** Called when an owner's memory has been given back. */
+  collected: () => void = () => {};
   private fresh: number; // beyond this no array has ever been: still all zeros
 
   constructor(
-    private readonly matrices: () => WebAssembly.Module,
-    readonly memory: WebAssembly.Memory,
+    private readonly matrices: () => WasmModule,
+    readonly memory: WasmMemory,
     start = FRAME,
   ) {
     this.buffer = memory.buffer as ArrayBuffer;
@@ -122,6 +131,15 @@ export class Arena {
     this.join(i - 1);
   }
 
+  /** Give back the array at this offset when its owner is collected, unless disown() is called before. */
+  own(owner: object, offset: number): void {
+    this.owners.register(owner, offset, owner);
+  }
+
+  disown(owner: object): void {
+    this.owners.unregister(owner);
+  }
+
   /** The memory has grown: its views see all of it, and there is a gap more. */
   protected extend(buffer: ArrayBuffer): void {
     const offset = this.buffer.byteLength - END;
@@ -160,8 +178,8 @@ export class Arena {
 
 /** The modules of one build. Those for matrices are there once somebody has asked for them. */
 export interface Modules {
-  readonly vectors: WebAssembly.Module;
-  matrices: WebAssembly.Module | undefined;
+  readonly vectors: WasmModule;
+  matrices: WasmModule | undefined;
 }
 
 /** An arena of the calling thread, with the kernels for vectors. */
@@ -178,7 +196,7 @@ export class VectorArena extends Arena {
   readonly multiplyAdd: Kernel;
 
   constructor(modules: Modules, bytes: number) {
-    super(() => modules.matrices as WebAssembly.Module, fixedMemory(bytes));
+    super(() => modules.matrices as WasmModule, fixedMemory(bytes));
     const exports = instantiate(modules.vectors, this.memory, () => {});
     // Looked up once: a name put together at every call would cost a short vector more than its sum.
     const pair = (name: string): Pair => [exports[`${name}32`] as Kernel, exports[`${name}64`] as Kernel];
@@ -194,6 +212,6 @@ export class VectorArena extends Arena {
   }
 }
 
-function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, fetch: (row: number) => void): Record<string, Kernel> {
+function instantiate(module: WasmModule, memory: WasmMemory, fetch: (row: number) => void): Record<string, Kernel> {
   return new WebAssembly.Instance(module, { env: { memory, fetch, sleep() {} } }).exports as Record<string, Kernel>;
 }

@@ -8,6 +8,7 @@ import { formatOf, mapOne, reference } from "../reference.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as jobs from "./jobs.ts";
+import type { WasmModule } from "./objects.ts";
 import { WasmPlain } from "./plain.ts";
 import { linesOf, Space } from "./space.ts";
 import type { Variant } from "./stored.ts";
@@ -43,7 +44,7 @@ export class WasmKernels implements Kernels {
   private allocated = false;
 
   constructor(
-    vectors: WebAssembly.Module,
+    vectors: WasmModule,
     readonly variant: Variant,
   ) {
     this.name = `wasm-${variant}`;
@@ -184,7 +185,18 @@ export class WasmKernels implements Kernels {
   reserve(routine: string, bytes: number): Reserved {
     const length = Math.ceil(bytes / 8);
     const array = this.allocateFor(routine, length, Float64Array);
-    return { buffer: array.buffer, offset: array.byteOffset, free: () => void this.free(array) };
+    const arena = this.arenas.get(array.buffer) as VectorArena;
+    const reserved = {
+      buffer: array.buffer,
+      offset: array.byteOffset,
+      isCollected: true,
+      free: () => {
+        arena.disown(reserved);
+        this.free(array);
+      },
+    };
+    arena.own(reserved, array.byteOffset);
+    return reserved;
   }
 
   firstZero(lines: StoredLines, from: number, to: number): number {
@@ -244,8 +256,10 @@ export class WasmKernels implements Kernels {
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      this.current = this.newArena(routine, bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
-      this.arenas.set(this.current.buffer, this.current);
+      const arena = this.newArena(routine, bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
+      arena.collected = () => this.reuse(arena);
+      this.current = arena;
+      this.arenas.set(arena.buffer, arena);
       this.allocated = true;
       offset = this.current.allocate(bytes);
     }
@@ -274,8 +288,13 @@ export class WasmKernels implements Kernels {
     const arena = this.arenas.get(array.buffer);
     if (!arena || !this.handedOut.delete(array)) return false;
     arena.release(array.byteOffset);
-    this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * LEAST_ARENA ? undefined : arena; // a large one is let go
+    this.reuse(arena);
     return true;
+  }
+
+  // Something was given back: the next arrays go there, unless it is a large arena without any, which is let go.
+  private reuse(arena: VectorArena): void {
+    this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * LEAST_ARENA ? undefined : arena;
   }
 
   // The arena that holds x or y, else the one for streaming.

@@ -1,6 +1,7 @@
 import type { WasmKernels } from "./index.ts";
 import { loadVectors } from "./loadVectors.ts";
 import { matrices } from "./matrices.generated.ts";
+import type { WasmModule } from "./objects.ts";
 import { bytesOf, type Variant } from "./stored.ts";
 
 /** The embedded engine of this build with all kernels, or undefined where the machine cannot run it. */
@@ -16,6 +17,6 @@ export function withMatrices(kernels: WasmKernels): WasmKernels {
 }
 
 /** The module for a memory that threads share, of the build that load() finds usable. */
-export function sharedModule(variant: Variant): WebAssembly.Module | undefined {
+export function sharedModule(variant: Variant): WasmModule | undefined {
   return loadVectors(variant) && new WebAssembly.Module(bytesOf(matrices, variant, true));
 }

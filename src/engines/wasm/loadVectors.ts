@@ -1,3 +1,4 @@
+import { LITTLE_ENDIAN } from "../../byteOrder.ts";
 import { WasmKernels } from "./index.ts";
 import { bytesOf, type Variant } from "./stored.ts";
 import { vectors } from "./vectors.generated.ts";
@@ -9,9 +10,11 @@ interface Process {
 
 /**
  * The embedded engine of this build with its kernels for vectors, or undefined where the machine cannot run it: no relaxed SIMD in
- * this runtime, or a multiply-add that rounds twice. Throws where WebAssembly is not allowed at all.
+ * this runtime, a multiply-add that rounds twice, or a big-endian machine. Throws where WebAssembly is not allowed at all.
  */
 export function loadVectors(variant: Variant): WasmKernels | undefined {
+  // WebAssembly's memory is little-endian everywhere, and typed arrays are not: numbers would arrive with their bytes reversed.
+  if (!LITTLE_ENDIAN) return undefined;
   const bytes = bytesOf(vectors, variant, false);
   if (!WebAssembly.validate(bytes) && !(variant === "fma" && allowRelaxedSimd() && WebAssembly.validate(bytes))) return undefined;
   const kernels = new WasmKernels(new WebAssembly.Module(bytes), variant);

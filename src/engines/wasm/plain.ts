@@ -93,16 +93,19 @@ export class WasmPlain implements PlainKernels {
   constructor(private readonly lender: Lender) {}
 
   keep(routine: string, A: Entries, lasting: boolean): Kept {
-    if (!lasting && this.lender.find(A.data)) return { A, free() {} };
+    if (!lasting && this.lender.find(A.data)) return { A, isCollected: true, free() {} };
     const bytes = matrixBytes(A);
     const { arena, places } = this.allocate(routine, [this.shelf], () => [bytes], ROOM * bytes);
     const at = places[0] as number;
+    const copy = copyTo(arena, A, at);
+    const { data } = copy; // whoever uses the copy has this array
+    arena.own(data, at);
     let kept = true;
     const free = (): void => {
-      if (kept) this.release(arena, [at]);
+      if (kept) this.release(arena, [at], data);
       kept = false;
     };
-    return { A: copyTo(arena, A, at), free };
+    return { A: copy, isCollected: true, free };
   }
 
   magnitudes(routine: string, A: Entries, scale: Float64Array, sums: Float64Array, largest: Float64Array): void {
@@ -121,7 +124,9 @@ export class WasmPlain implements PlainKernels {
       const run = (space: Space, job: Job) => jobs.factorize(space, job, A, scaling, b, x, shape, at);
       const outcome = this.lender.run(arena, run, work, ends[0] as number);
       done = true;
-      return new ArenaFactors(arena, at, shape, format, outcome, () => this.release(arena, [at]));
+      const factors: ArenaFactors = new ArenaFactors(arena, at, shape, format, outcome, () => this.release(arena, [at], factors));
+      arena.own(factors, at);
+      return factors;
     } finally {
       this.release(arena, done ? [work] : places);
     }
@@ -230,11 +235,14 @@ export class WasmPlain implements PlainKernels {
       if (found) return found;
     }
     const needed = bytesIn(this.lender.home()).reduce((sum, bytes) => sum + aligned(bytes), 0);
-    this.shelf = this.lender.make(routine, needed, Math.max(wanted, needed) + SMALL);
-    return tryAllocate(this.shelf, bytesIn(this.shelf)) as { arena: Arena; places: number[]; ends: number[] };
+    const shelf = this.lender.make(routine, needed, Math.max(wanted, needed) + SMALL);
+    shelf.collected = () => this.release(shelf, []);
+    this.shelf = shelf;
+    return tryAllocate(shelf, bytesIn(shelf)) as { arena: Arena; places: number[]; ends: number[] };
   }
 
-  private release(arena: Arena, places: readonly number[]): void {
+  private release(arena: Arena, places: readonly number[], owner?: object): void {
+    if (owner) arena.disown(owner);
     for (const at of places) arena.release(at);
     if (arena === this.shelf && arena.isEmpty() && arena.touched > MOST_KEPT) this.shelf = undefined;
   }

@@ -1,0 +1,2 @@
+/** The module of this name. */
+export function importByName(name: string): Promise<unknown>;
