@@ -60,7 +60,7 @@ function release(held: Held): void {
 function facade(n: number, work: Work | undefined, first: SolveMethod, settings: Settings, run: Run): object {
   const held: Held = { work, first, fellBack: false, pending: 0, freed: false };
   const life = { held };
-  collected.register(life, held, held);
+  if (!work?.given.kept.isCollected) collected.register(life, held, held);
   const checkHere = (routine: string): Held => {
     if (life.held.freed) throw new ShapeError(`${routine}: the factors were freed, expected some that are in use`);
     return life.held;

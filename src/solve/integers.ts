@@ -99,8 +99,8 @@ export function slicesOf(routine: string, A: Float64Array, last: Int32Array, n: 
   }
   const shift = least === NONE ? 0 : -least;
   const size = most === -NONE ? 0 : most + shift;
-  // The first digit of a number of `size` bits may carry into another.
-  const count = Math.floor(size / bits) + 1;
+  // A number below 2^(bits count - 2) has no carry out of its last digit, which is then less than half of the radix.
+  const count = Math.floor((size + 1) / bits) + 1;
   const data = newVector(routine, new Float64Array(0), count * n * n);
   const radix = 2 ** bits;
   for (let i = 0; i < n; i++) {

@@ -2,9 +2,8 @@ import type { Routine } from "../dense/steps.ts";
 import { newVector } from "../dense/vectors.ts";
 import type { Entries } from "../engines/kernels.ts";
 import type { Kept, PlainFactors } from "../engines/plain.ts";
-import { certify } from "./certificate.ts";
-import type { Corrector, ExactMatrix } from "./exact.ts";
-import { scaleOf } from "./exact.ts";
+import { type Certificate, certify } from "./certificate.ts";
+import { type Corrector, type ExactMatrix, scaleOf } from "./exact.ts";
 import type { Factorization } from "./factors.ts";
 import { keepMatrix } from "./integers.ts";
 import { largest } from "./powers.ts";
@@ -43,23 +42,36 @@ export function* productCorrector(matrix: ExactMatrix, system: System, factors: 
   }
   if (!(largest(product) < LARGEST)) return undefined;
   const found = yield* factorsOf(routine, product, n);
-  const certificate = found.column >= 0 ? undefined : yield* certify(routine, found);
-  if (!certificate) {
-    found.free();
-    return undefined;
+  let corrector: ProductCorrector | undefined;
+  try {
+    const certificate = yield* certify(routine, found);
+    if (certificate) corrector = yield* correctorBy(routine, inverse, norm, found, certificate, n);
+    return corrector;
+  } finally {
+    if (!corrector) found.free();
   }
+}
+
+function* correctorBy(
+  routine: string,
+  inverse: Float64Array,
+  norm: number,
+  factors: PlainFactors,
+  { weights }: Certificate,
+  n: number,
+): Routine<ProductCorrector> {
   const words = yield* keepMatrix(routine, repeated(inverse, n), n, WORDS * n);
   return {
-    weights: certificate.weights,
+    weights,
     words: WORDS,
     *correct(r) {
       const v = yield* exactProduct(words, r, n);
       const d = new Float64Array(n);
-      yield (kernels) => kernels.plain.substitute(routine, found, v, 1, d);
+      yield (kernels) => kernels.plain.substitute(routine, factors, v, 1, d);
       return { d, size: largest(v) * (1 + 2 ** -50) + norm * LEFT };
     },
     free() {
-      found.free();
+      factors.free();
       words.free();
     },
   };
