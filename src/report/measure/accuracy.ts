@@ -52,7 +52,7 @@ const CURVES: { readonly [K in keyof Accuracy]: { condition: string; conditions:
   gemv: { condition: "|| |A| |x| || / ||A x||", conditions: powers(2, 40, 2), measure: gemv },
   trsv: { condition: "Skeel's", conditions: powers(5, 35, 2), measure: trsv },
   trsvRepresentable: { condition: "Skeel's", conditions: powers(5, 35, 5), measure: trsvRepresentable },
-  lu: { condition: "||A|| ||A^-1||", conditions: powers(2, 41, 3), measure: lu },
+  lu: { condition: "||A|| ||A^-1||", conditions: powers(2, 62, 3), measure: lu },
 };
 
 export const ACCURACY_CURVES = Object.keys(CURVES) as (keyof Accuracy)[];
