@@ -62,7 +62,7 @@ describe("help", () => {
     [["sum", "x", "--threads", "-1", "--json"], /sum: Option '--threads' has no value, but what looks like another option \(/],
     [["summ"], /there is no command "summ".*; did you mean sum\?$/],
     [["foo"], /there is no command "foo".*\(halfulp --help\)$/],
-    [["solve", "A", "b", "--rounding", "correct"], /solve: Unknown option '--rounding'/],
+    [["solve", "A", "b", "--rounding", "single"], /--rounding is "single", expected correct or backward/],
     [["help", "nonsense"], /there is no command "nonsense"/],
   ])("%j is refused in one line", async (argv, message) => {
     const { code, out, err } = await halfulp(argv);

@@ -192,11 +192,21 @@ describe("sptrsv", () => {
 describe("solve", () => {
   test("methods and engines", async () => {
     for (const flags of [[], ["--method", "mixed"], ["--method", "exact"], ["--method", "double", "--engine", "threads"]]) {
-      const said = await json(["solve", files.A, files.mtxb, ...flags, "-o", at("x.npy")]);
-      expect(said).toMatchObject({ converged: true, fellBack: false, unknowns: n });
+      const said = await json(["solve", files.A, files.mtxb, "--rounding", "backward", ...flags, "-o", at("x.npy")]);
+      expect(said).toMatchObject({ rounding: "backward", converged: true, fellBack: false, unknowns: n, certified: false });
       expect(said.residual).toBeLessThanOrEqual(1);
       expect(residualNorm(A, saved("x.npy") as Float64Array, b)).toBeLessThan(1e-13);
     }
+  });
+  test("the correctly rounded solution has one hash, whatever the method and the engine", async () => {
+    const ways = [[], ["--method", "mixed"], ["--method", "exact"], ["--engine", "wasm"], ["--engine", "threads", "--threads", "3"]];
+    const hashes = new Set<unknown>();
+    for (const flags of ways) {
+      const said = await json(["solve", files.A, files.mtxb, ...flags]);
+      expect(said).toMatchObject({ rounding: "correct", converged: true, certified: true });
+      hashes.add(said.sha256);
+    }
+    expect(hashes.size).toBe(1);
   });
   test("several right-hand sides, in either order", async () => {
     const B = matrix(numbers(2 * n), n, 2);

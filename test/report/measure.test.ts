@@ -109,6 +109,7 @@ describe("bits", () => {
       extrsv: "0ff7e0bb",
       exlu: "af80d04a",
       exluBatch: "9745f5f6",
+      solve: "5dc50db0",
       sptrsv: "65a59738",
     });
   });
