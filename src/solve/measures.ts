@@ -107,8 +107,8 @@ const SMALL = 2 ** -960;
 
 /**
  * max_i |b - A x|_i / (|A| |x| + |b|)_i, rounded once; `r` and `power` as above. The computed quotients are off by a factor of at most
- * 1 + (n + 4) u: rows that are below the largest by more than 8 n u of it have a smaller true one. Those with small numbers in them
- * are all looked at exactly, and so are all rows if scaling x lost bits.
+ * 1 + (n + 4) u: rows that are below the largest by more than 8 n u of it have a smaller true one. Those with a
+ * small divisor are all looked at exactly, and so are all rows if scaling x lost bits.
  */
 export function* backwardError(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
   if (!Number.isFinite(largest(x))) return Number.NaN;
@@ -120,9 +120,9 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   let most = 0;
   const quotients = r.map((v, i) => {
     const [above, below] = [Math.abs(v), sizes[i] as number];
-    if (!(above > SMALL && below > SMALL && below < Number.POSITIVE_INFINITY)) return Number.NaN; // NaN is below nothing
-    most = Math.max(most, above / below);
-    return above / below;
+    if (!(below > SMALL && below < Number.POSITIVE_INFINITY)) return Number.NaN; // which is below nothing
+    if (above > SMALL) most = Math.max(most, above / below);
+    return (above + Number.MIN_VALUE) / below; // a residual may be more than its subnormal form, and that of 0 is less than this
   });
   const least = most * (1 - n * 2 ** -50);
   const sum = new Superaccumulator();
