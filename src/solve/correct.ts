@@ -190,9 +190,9 @@ function* markStructuralZeros(work: Work, target: Target): Routine<void> {
   const top = largest(x);
   if (!open.some((j) => !(Math.abs(x[j] as number) > top * 2 ** -40))) return;
   const exact = yield* exactOf(work);
-  work.matching ??= perfectMatching(exact);
-  if (!work.matching) return; // A is certified: there is one
-  const isZero = structuralZeros(exact, work.matching, b);
+  exact.matching ??= perfectMatching(exact);
+  if (!exact.matching) return; // A is certified: there is one
+  const isZero = structuralZeros(exact, exact.matching, b);
   const left = open.filter((j) => isZero[j] === 0);
   if (left.length === open.length) return;
   target.x = x.map((v, j) => (isZero[j] === 1 ? 0 : v));

@@ -3,11 +3,24 @@ import { SingularError } from "../errors.ts";
 import { roundRational } from "../exact/rounding.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Factorization } from "./factors.ts";
-import { type KeptSlices, keepMatrix, lastBits, partOf, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
-import { type LiftedSystem, liftNumerically } from "./lifting.ts";
+import {
+  type KeptSlices,
+  keepMatrix,
+  lastBit,
+  lastBits,
+  partOf,
+  type Scale,
+  type Slices,
+  slicesOf,
+  wholeScale,
+  wholeVector,
+} from "./integers.ts";
+import { type LiftedSystem, liftNumerically, type TieBound } from "./lifting.ts";
 import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
 import { type Fractions, liftModulo } from "./padic.ts";
+import { exponent } from "./powers.ts";
 import type { Progress } from "./progress.ts";
+import { determiningRows, perfectMatching } from "./structure.ts";
 import type { System } from "./system.ts";
 
 // The exact stages: nothing here knows what a condition number is. They work on the matrix as it was given, row by row, on the host;
@@ -18,12 +31,14 @@ export interface ExactMatrix {
   readonly routine: string;
   readonly n: number;
   readonly data: Float64Array;
+  /** See perfectMatching(), once it is needed. */
+  matching: Int32Array | undefined;
   lifted: { readonly system: System; readonly slices: KeptSlices } | undefined;
   modular: { readonly scale: Scale; readonly slices: KeptSlices; readonly inverse: ModularInverse } | undefined;
 }
 
 export function exactMatrix(routine: string, n: number, data: Float64Array): ExactMatrix {
-  return { routine, n, data, lifted: undefined, modular: undefined };
+  return { routine, n, data, matching: undefined, lifted: undefined, modular: undefined };
 }
 
 export function freeExact({ lifted, modular }: ExactMatrix): void {
@@ -75,7 +90,8 @@ export function* decideByCorrections(
   }
   const left = new Set(open);
   try {
-    yield* liftNumerically({ routine, scale, slices, ...corrector }, wholeVector(b, scale.rows), open, progress, (j, value) => {
+    const lifted = { routine, scale, slices, ...corrector, tieBound: tieBounds(matrix, scale, b) };
+    yield* liftNumerically(lifted, wholeVector(b, scale.rows), open, progress, (j, value) => {
       x[j] = value;
       left.delete(j);
     });
@@ -83,6 +99,36 @@ export function* decideByCorrections(
     if (matrix.lifted?.slices !== slices) slices.kept.free(); // another call was quicker, or works on another form
   }
   return [...left];
+}
+
+// TieBound of each component, when it is asked for. The determinant is at most the product of the lengths of rows (Hadamard).
+function tieBounds(matrix: ExactMatrix, { cols }: Scale, b: Float64Array): (j: number) => TieBound {
+  const { n, data } = matrix;
+  const known = new Map<number, TieBound>();
+  const boundOf = (j: number): TieBound => {
+    matrix.matching ??= perfectMatching(matrix);
+    const { matching } = matrix;
+    const determining = matching ? determiningRows(matrix, matching, j) : Int32Array.from({ length: n }, (_, i) => i);
+    let [unit, denominator] = [0, 0];
+    for (const i of determining) {
+      let [least, most, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+      for (let k = 0; k < n; k++) {
+        const v = data[i * n + k] as number;
+        if (v === 0) continue;
+        least = Math.min(least, lastBit(v) + (cols[k] as number));
+        most = Math.max(most, exponent(Math.abs(v)) + 1 + (cols[k] as number));
+        count++;
+      }
+      denominator += most - least + 0.5 * Math.log2(count);
+      if (b[i] !== 0) unit = Math.min(unit, lastBit(b[i] as number) - least);
+    }
+    return { unit, denominator: Math.ceil(denominator * (1 + 2 ** -40)) + 1 };
+  };
+  return (j) => {
+    const bound = known.get(j) ?? boundOf(j);
+    known.set(j, bound);
+    return bound;
+  };
 }
 
 /** Decide all components by p-adic lifting. Throws a SingularError for a singular matrix. False if it was aborted. */

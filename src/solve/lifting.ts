@@ -16,10 +16,21 @@ export interface LiftedSystem {
   readonly slices: KeptSlices;
   /** |F^-1 r| <= weights * size, for the size that `correct` returns. */
   readonly weights: Float64Array;
+  /** See TieBound; asked for if a component may be a tie. */
+  tieBound(j: number): TieBound;
   /** How many words of 53 bits `correct` needs of a residual. */
   readonly words: 1 | 3;
   /** F^-1 r, nearly, for r = the sum of words, which are below 1; and a size, as above. */
   correct(words: readonly Float64Array[]): Routine<{ d: Float64Array; size: number }>;
+}
+
+/**
+ * By Cramer's rule z_j = N 2^unit / d with whole numbers N and d, |d| < 2^denominator: for d the determinant of the rows that determine
+ * z_j, each divided by the power of two that its entries have in common, and the right-hand side divided likewise.
+ */
+export interface TieBound {
+  readonly unit: number;
+  readonly denominator: number;
 }
 
 /** A sum of digits that have come so far: total * 2^-scale. */
@@ -36,7 +47,7 @@ const CHECK_GROWTH = 1.3; // steps from one look at the enclosures to the next
  * component and its rounded value. Returns whether all are decided; not if the work was aborted or the factors are too poor.
  */
 export function* liftNumerically(
-  { routine, scale, slices, weights, words, correct }: LiftedSystem,
+  { routine, scale, slices, weights, words, correct, tieBound }: LiftedSystem,
   { whole, grid }: { whole: bigint[]; grid: number },
   open: readonly number[],
   progress: Progress,
@@ -46,7 +57,6 @@ export function* liftNumerically(
   const r = whole.slice();
   let t = grid; // the residual is r * 2^-t
   const sums = new Map<number, Sum>(open.map((j) => [j, { total: 0n, scale: 0 }]));
-  const denominator = slices.determinant; // a difference below one part of that is none: see isTie
   let nextCheck = 2;
   let first = 0;
   for (let step = 0; sums.size > 0; step++) {
@@ -57,12 +67,12 @@ export function* liftNumerically(
     }
     const top = length - t; // the residual is below 2^top
     if (step === 0) first = top;
-    if (!(yield* progress.goesOn("lifting", Math.min(1, (first - top) / (denominator + 1200))))) return false;
+    if (!(yield* progress.goesOn("lifting", Math.min(1, (first - top) / (slices.determinant + 1200))))) return false;
     const { d, size } = yield* correct(wordsOf(r, length, words));
     if (step >= nextCheck) {
       nextCheck = Math.ceil(nextCheck * CHECK_GROWTH);
       for (const [j, sum] of sums) {
-        const value = enclosed(sum, scale.cols[j] as number, (weights[j] as number) * size, top, denominator, { grid, shift });
+        const value = enclosed(sum, scale.cols[j] as number, (weights[j] as number) * size, top, () => tieBound(j));
         if (value === undefined) continue;
         decide(j, value);
         sums.delete(j);
@@ -142,21 +152,14 @@ function addDigit(sum: Sum, digit: number, scale: number): void {
 const rounded = (total: bigint, power: number, scale: number): number => roundRational(total, 1n, power - scale, "nearest", "binary64") + 0;
 
 // The rounded value of every number within `error` * 2^errorPower of a sum times 2^power, or undefined.
-function enclosed(
-  { total, scale }: Sum,
-  power: number,
-  error: number,
-  errorPower: number,
-  denominator: number,
-  grids: { grid: number; shift: number },
-): number | undefined {
+function enclosed({ total, scale }: Sum, power: number, error: number, errorPower: number, tieBound: () => TieBound): number | undefined {
   const units = errorPower + scale;
   // Error in units of the last digit, rounded up.
   const above = error * (1 + 2 ** -40);
   const radius = units > 0 ? BigInt(Math.ceil(above)) << BigInt(units) : BigInt(Math.ceil(timesPower(above, units))) + 1n;
   const [low, high] = [rounded(total - radius, power, scale), rounded(total + radius, power, scale)];
   if (Object.is(low, high)) return low;
-  if (!isTie(total, radius, power, scale, low, high, denominator, grids)) return undefined;
+  if (!isTie(total, radius, power, scale, low, high, tieBound)) return undefined;
   const middle = tieBetween(low, high);
   return roundRational(middle.n, 1n, middle.e, "nearest", "binary64") + 0;
 }
@@ -179,25 +182,16 @@ function scaledUp(x: number): bigint {
 }
 
 /**
- * Whether the component is exactly the tie between two neighbouring results. With M = 2^shift F and c = whole 2^-grid, Cramer's rule
- * gives z_j = 2^(shift - grid) N / det(M) for an integer N. The tie is an integer m times 2^e in units of z. Their difference is an
- * integer times 2^min(shift - grid, e) / det(M): if it is smaller than one such unit it is zero.
+ * Whether the component is exactly the tie between two neighbouring results, which is a whole number times 2^e in units of z. Its
+ * difference from z is then a whole number times 2^min(unit, e) / d: if it is smaller than 2^(min(unit, e) - denominator) it is zero.
  */
-function isTie(
-  total: bigint,
-  radius: bigint,
-  power: number,
-  scale: number,
-  low: number,
-  high: number,
-  denominator: number,
-  { grid, shift }: { grid: number; shift: number },
-): boolean {
+function isTie(total: bigint, radius: bigint, power: number, scale: number, low: number, high: number, tieBound: () => TieBound): boolean {
   const { n, e } = tieBetween(low, high);
-  const unit = Math.min(shift - grid, e - power);
   // |z - tie| <= |total 2^-scale - n 2^(e - power)| + radius 2^-scale, all as multiples of 2^grain.
   const grain = Math.min(-scale, e - power);
   const difference = (total << BigInt(-scale - grain)) - (n << BigInt(e - power - grain));
-  const most = (difference < 0n ? -difference : difference) + (radius << BigInt(-scale - grain));
-  return bitLength(most) + grain <= unit - denominator;
+  if ((difference < 0n ? -difference : difference) > radius << BigInt(-scale - grain)) return false; // no tie in sight
+  const most = bitLength(radius << BigInt(1 - scale - grain)) + grain; // log2 of the most that z and the tie can differ by
+  const { unit, denominator } = tieBound();
+  return most <= Math.min(unit, e - power) - denominator;
 }

@@ -1,4 +1,5 @@
-// Components that are zero because of where the zeros of A and b are: block triangular structure, hidden by permutations.
+// What the zeros of A and b tell of the solution: components that are zero, and which equations a component depends on. That is block
+// triangular structure, hidden by permutations.
 
 /** The matrix as it is stored, row by row. */
 interface Dense {
@@ -28,6 +29,29 @@ export function structuralZeros({ n, data }: Dense, matching: Int32Array, b: Flo
     for (let i = 0; i < n; i++) if (data[i * n + j] !== 0) mark(matching[i] as number);
   }
   return isZero;
+}
+
+/**
+ * The rows of A that determine component j of the solution: with the matching as above, that of j, those of the unknowns that occur in
+ * it, and so on. These rows have no entries in other columns, so that they are a system of their own, regular because A is.
+ */
+export function determiningRows({ n, data }: Dense, matching: Int32Array, j: number): Int32Array {
+  const rowOf = new Int32Array(n);
+  for (let i = 0; i < n; i++) rowOf[matching[i] as number] = i;
+  const isSeen = new Uint8Array(n);
+  const rows = new Int32Array(n);
+  let count = 0;
+  const see = (column: number): void => {
+    if (isSeen[column] === 1) return;
+    isSeen[column] = 1;
+    rows[count++] = rowOf[column] as number;
+  };
+  see(j);
+  for (let head = 0; head < count; head++) {
+    const row = (rows[head] as number) * n;
+    for (let k = 0; k < n; k++) if (data[row + k] !== 0) see(k);
+  }
+  return rows.slice(0, count);
 }
 
 /** The column matched with each row, by augmenting paths; undefined if there is no perfect matching, and A is singular. */

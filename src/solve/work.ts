@@ -31,7 +31,6 @@ export interface Work extends Form {
   product: ProductCorrector | null | undefined;
   /** For the exact stages, once they are needed. */
   exact: ExactMatrix | undefined;
-  matching: Int32Array | undefined;
   condition: number | undefined;
   /** For several calls, which may overlap: then what is dropped can be freed only when none is pending. */
   readonly lasting: boolean;
@@ -50,7 +49,6 @@ export function* begin(routine: string, A: Entries, lasting: boolean): Routine<W
       balanced: undefined,
       product: undefined,
       exact: undefined,
-      matching: undefined,
       condition: undefined,
       lasting,
       dropped: [],
