@@ -422,6 +422,20 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
     }
   });
 
+  test("residual and backwardError are those of the x that is returned, whichever method came first", async () => {
+    const random = new Random(SEED + 11);
+    for (let round = 0; round < 40; round++) {
+      const system = systemOf(random, (["integers", "ties", "blocks"] as const)[round % 3] as "blocks");
+      if (typeof solution(system.n, system.A, system.b) === "number") continue;
+      const answers = METHODS.map((method) => solve(square(system), system.b, { method }));
+      for (const { residual, backwardError } of answers)
+        expect({ residual, backwardError }, described(system)).toEqual({
+          residual: answers[3]?.residual,
+          backwardError: answers[3]?.backwardError,
+        });
+    }
+  });
+
   test("maxIterations does not limit the exact stages", async () => {
     const random = new Random(SEED + 8);
     for (const kind of ["random", "ties", "nearlySingular", "hilbert"] as const) {
