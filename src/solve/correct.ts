@@ -125,6 +125,7 @@ function* byFactors(work: Work, targets: readonly Target[], settings: Settings, 
   for (const [c, result] of results.entries()) {
     const target = targets[c] as Target;
     target.x = result.x;
+    target.measures = undefined; // those of binary32 factors were of another x
     target.open = largest(target.b) === 0 ? zeroSolution(target) : result.open;
     state.iterations = Math.max(state.iterations, result.iterations);
     yield* markStructuralZeros(work, target);

@@ -100,7 +100,7 @@ class Residual {
     return residues;
   }
 
-  /** Take the products of all slices with a digit away, and divide by p. */
+  /** Take the products of all slices with a digit away, and divide by p: an error if that leaves a remainder. */
   subtract(products: Float64Array): void {
     const { digits, length, radix, p } = this;
     const { n, count } = this.slices;
@@ -112,6 +112,7 @@ class Residual {
         carry = Math.floor(sum / radix + 0.5);
         digits[at + s] = sum - carry * radix;
       }
+      if (carry !== 0) throw new Error("halfulp: a p-adic residual is longer than it can be");
       let rest = 0;
       for (let s = length - 1; s >= 0; s--) {
         const sum = rest * radix + (digits[at + s] as number);
@@ -119,6 +120,7 @@ class Residual {
         rest = sum - quotient * p;
         digits[at + s] = quotient;
       }
+      if (rest !== 0) throw new Error("halfulp: a p-adic digit is not a solution modulo p"); // `proved` needs that it is
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   ValueError,
 } from "../../src/index.ts";
 import { csc, csr } from "../../src/sparse/formats.ts";
-import { Random } from "../../src/study.ts";
+import { type Entries, type Kernels, kernels as kernelsOf, Random, routinesOn } from "../../src/study.ts";
 import { DENSE, DENSE_FEW, type DenseRoutines, describeDense } from "../engines.ts";
 import { permutation, vector } from "../generators.ts";
 import { storedBits, toHex } from "../hex.ts";
@@ -418,6 +418,52 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
           if (typeof want === "number") expect.fail(`a proof of what is not so, ${what()}`);
           else expectBits(answer.x, want, what);
         }
+      }
+    }
+  });
+
+  test("residual and backwardError are those of the x that is returned, whichever method came first", async () => {
+    const random = new Random(SEED + 11);
+    for (let round = 0; round < 40; round++) {
+      const system = systemOf(random, (["integers", "ties", "blocks"] as const)[round % 3] as "blocks");
+      if (typeof solution(system.n, system.A, system.b) === "number") continue;
+      const answers = METHODS.map((method) => solve(square(system), system.b, { method }));
+      for (const { residual, backwardError } of answers)
+        expect({ residual, backwardError }, described(system)).toEqual({
+          residual: answers[3]?.residual,
+          backwardError: answers[3]?.backwardError,
+        });
+    }
+  });
+
+  test("an inverse modulo p that is wrong in one entry gives an error, no answer with a proof", () => {
+    const reference = kernelsOf("reference") as Kernels;
+    const kernels = Object.assign(Object.create(reference), {
+      plain: {
+        ...reference.plain,
+        subtractModulo(_routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): void {
+          const { data, rows, cols } = C;
+          for (let e = 0; e < rows * cols; e++) {
+            let sum = data[e] as number;
+            for (let k = 0; k < depth; k++) sum -= (P[Math.floor(e / cols) * depth + k] as number) * (Q[k * cols + (e % cols)] as number);
+            data[e] = sum - p * Math.round(sum / p) + Number(e === 0);
+          }
+        },
+      },
+    });
+    const random = new Random(SEED + 12);
+    for (let round = 0; round < 100; round++) {
+      const n = 1 + random.below(4);
+      const [A, b] = [n * n, n].map((count) => Float64Array.from({ length: count }, () => random.below(19) - 9)) as [
+        Float64Array,
+        Float64Array,
+      ];
+      const want = solution(n, A, b);
+      if (typeof want === "number") continue;
+      try {
+        expectAnswer(routinesOn(kernels).solve(matrix(A, n, n), b, { method: "exact" }), want, () => `round ${round}`);
+      } catch (error) {
+        expect((error as Error).message).toMatch(/p-adic/);
       }
     }
   });
