@@ -211,6 +211,43 @@ describe(`refinement in whole numbers, HALFULP_SEED=${SEED}`, () => {
         }
   });
 
+  it("sees on which side of a tie a fraction is that is nearer to it than the grid of the right-hand side", async () => {
+    const random = new Random(SEED + 8);
+    for (const runner of runners.slice(0, 2))
+      for (const by of [1n, -1n]) {
+        const thirds = ties(random).map((tie): Component => {
+          const { p, e } = moved(tie, 0n, 200);
+          return { p: 3n * p + by, q: 3n, e };
+        });
+        const system = known(random, [...thirds, ...generic(random)], random.below(2) === 0);
+        check(await lifted(runner, system), system, range(system.n), runner.name);
+      }
+  });
+
+  it("sees it for quotients of whole numbers that are as near to a tie as any can be", async () => {
+    const random = new Random(SEED + 9);
+    for (let k = 0; k < 40; k++) {
+      // m / 2^54 is a tie, and p / q is 1 / (2^54 q) away from it: m q + by = 2^54 p.
+      const [q, by] = [(1n << 52n) + BigInt(random.word() >>> 0) * 2n ** 19n + 1n, sign(random)];
+      let inverse = q;
+      for (let bits = 1; bits < 54; bits *= 2) inverse = BigInt.asUintN(54, inverse * (2n - q * inverse));
+      const m = BigInt.asUintN(54, -by * inverse);
+      if (m < 1n << 53n) continue;
+      const p = (m * q + by) >> 54n;
+      expect(p << 54n).toBe(m * q + by);
+      const system: Known = {
+        n: 1,
+        A: Float64Array.of(Number(q)),
+        scale: { rows: new Int32Array(1), cols: new Int32Array(1) },
+        F: [[q]],
+        inverse: Float64Array.of(1 / Number(q)),
+        x: [{ p, q, e: 0 }],
+        right: { whole: [p], grid: 0 },
+      };
+      for (const runner of runners.slice(0, 2)) check(await lifted(runner, system), system, [0], `${p} / ${q}`);
+    }
+  });
+
   it("decides what it is asked for and no more, also with corrections that are good to a few bits", async () => {
     const random = new Random(SEED + 4);
     for (const runner of runners.slice(0, 2)) {

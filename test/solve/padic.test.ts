@@ -101,7 +101,7 @@ describe(`p-adic lifting, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 101);
     for (const n of [1, 2, 5]) {
       for (const entryBits of [1, 20, 53]) {
-        for (const rightBits of [1, 21, 22, 23, 43, 44, 45, 2000]) {
+        for (const rightBits of [1, 21, 22, 23, 43, 44, 45, 2000, 2001, 2002, 2003]) {
           const A = Float64Array.from(
             { length: n * n },
             (_, e) => Number(randomWhole(random, entryBits)) + (e % (n + 1) === 0 ? 2 ** entryBits : 0),
@@ -119,6 +119,16 @@ describe(`p-adic lifting, HALFULP_SEED=${SEED}`, () => {
         }
       }
     }
+  });
+
+  it("finds them where products fill the top digits of a residual", async () => {
+    const random = new Random(SEED + 105);
+    const n = 40;
+    // Numbers of 42 bits: two digits, and nearly half of the radix in the upper one.
+    const A = Float64Array.from({ length: n * n }, () => (random.below(2) === 0 ? 1 : -1) * (2 ** 42 - 1 - random.below(2 ** 30)));
+    const system = problem(A, n);
+    const c = range(n).map(() => randomWhole(random, 10));
+    for (const { name, run } of runners.slice(0, 2)) checkFractions((await run(lifted(system, c))).found, system.M, c, name);
   });
 
   it("needs few steps for small solutions, and for those with one small denominator", async () => {
