@@ -22,6 +22,7 @@ import {
   shiftedMatrix,
   solveWhole,
   timesMatrix,
+  timesVector,
   type Whole,
 } from "./units.ts";
 
@@ -211,6 +212,22 @@ describe(`correctors by products, HALFULP_SEED=${SEED}`, () => {
     readonly left: number;
   }
 
+  // whole * 2^-158 as a sum of three words.
+  function wordsOf(whole: readonly bigint[]): Float64Array[] {
+    const words = range(3).map(() => new Float64Array(n));
+    for (const [i, v] of whole.entries()) {
+      let rest = v;
+      for (const [k, word] of words.entries()) {
+        const places = BigInt(106 - 53 * k);
+        const top = rest >> places;
+        word[i] = Number(top) * 2 ** (-53 * (k + 1) + 1);
+        rest -= top << places;
+      }
+      expect(words.reduce((sum, word) => sum + shifted(word[i] as number, 158), 0n)).toBe(v);
+    }
+    return words;
+  }
+
   // The corrector of a matrix, and its correction for the residual whole * 2^-158.
   function* corrected(data: Float64Array, whole: readonly bigint[]): Routine<Corrected | "broken" | undefined> {
     const kept = yield* keepWhole(data, n);
@@ -228,20 +245,15 @@ describe(`correctors by products, HALFULP_SEED=${SEED}`, () => {
         const F = range(n).map((i) =>
           range(n).map((j) => shifted(data[i * n + j] as number, PLACES + (rows[i] as number) + (cols[j] as number))),
         );
-        const words = range(3).map(() => new Float64Array(n));
-        for (const [i, v] of whole.entries()) {
-          let rest = v;
-          for (const [k, word] of words.entries()) {
-            const places = BigInt(106 - 53 * k);
-            const top = rest >> places;
-            word[i] = Number(top) * 2 ** (-53 * (k + 1) + 1);
-            rest -= top << places;
-          }
-          expect(words.reduce((sum, word) => sum + shifted(word[i] as number, 158), 0n)).toBe(v);
-        }
         expect(corrector.words).toBe(3);
         const { size: left } = yield* corrector.correct(range(3).map(() => new Float64Array(n)));
-        return { F, R, weights: corrector.weights, left, ...(yield* corrector.correct(words)) };
+        // F z times 2^-17, which R brings back from far smaller than its norm: it takes all words.
+        const known = range(n).map((j) => BigInt(j % 2 === 0 ? 100 + j : -j));
+        const right = timesVector(F, known).map((v) => v >> BigInt(PLACES + 17 - 158));
+        const { d: back } = yield* corrector.correct(wordsOf(right));
+        for (const [j, v] of known.entries())
+          expect(Math.abs((back[j] as number) * 2 ** 17 - Number(v)), `component ${j}`).toBeLessThan(0.1);
+        return { F, R, weights: corrector.weights, left, ...(yield* corrector.correct(wordsOf(whole))) };
       } finally {
         corrector.free();
       }
