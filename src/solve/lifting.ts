@@ -80,8 +80,9 @@ export function* liftNumerically(
       if (sums.size === 0) return true;
       if (first - top < MIN_GAIN * step) return false;
     }
-    const digitsPower = 2 * bits - 2 - exponent(largest(d)); // so that digits are below 2^(2 bits - 1)
-    if (!Number.isFinite(digitsPower)) return false;
+    const most = largest(d);
+    if (!(most > 0 && most < Number.POSITIVE_INFINITY)) return false; // NaN too
+    const digitsPower = 2 * bits - 2 - exponent(most); // so that digits are below 2^(2 bits - 1)
     const pairs = new Float64Array(2 * n);
     const unit = top - digitsPower; // digits are worth 2^unit
     for (let j = 0; j < n; j++) {
