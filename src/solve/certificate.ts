@@ -29,8 +29,8 @@ import { largest } from "./powers.ts";
 // each is off by less than (n + 2) u of itself, and SLACK covers that many times over.
 //
 // Underflow. An operation that underflows is off by another 2^-1074, a scaled entry of F by 2^-700 at the most (system.ts scales
-// what is more unlike than that into a copy). With all entries of U and all sums below 2^200, which is asked for, each of D, E1 and
-// E2 has at most 2^-690 more in an entry, and alpha at most n^2 2^-690 2^401 < 2^-200 for n < 2^40.
+// what is more unlike than that into a copy). With the diagonal of U and all sums below 2^200, which is asked for, each of D, E1 and
+// E2 has at most 2^-690 more in an entry (underflow of a quotient is multiplied by its divisor, which is on the diagonal), and alpha at most n^2 2^-690 2^401 < 2^-200 for n < 2^40.
 
 const LARGEST = 2 ** 200;
 const UNDERFLOW = 2 ** -200;

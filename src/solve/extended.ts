@@ -121,8 +121,10 @@ const TINY = 2 ** -1070; // above what underflow can do to a residual of two ste
 function judge(system: System, { weights }: Certificate, running: Running, mostIterations: number): void {
   const { rows, cols, power, n } = system;
   const { right, high, low, r, first } = running;
+  // Entries of a scaled copy may have lost up to 2^-1074 each.
+  const tiny = system.outer ? TINY + n * 2 ** -1072 * largest(high) : TINY;
   const errors = r.map(
-    (v, i) => (Math.abs(v) + 2 ** -53 * (Math.abs(v) + Math.abs((first as Float64Array)[i] as number))) * (1 + 2 ** -50) + TINY,
+    (v, i) => (Math.abs(v) + 2 ** -53 * (Math.abs(v) + Math.abs((first as Float64Array)[i] as number))) * (1 + 2 ** -50) + tiny,
   );
   const s = normalizing(errors, rows);
   const size = largest(scaledBy(errors, rows, s)) * (1 + 2 ** -50); // times 2^-s

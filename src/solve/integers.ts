@@ -130,7 +130,7 @@ export function slicesOf(routine: string, A: Float64Array, last: Int32Array, n: 
 function hadamard(rows: Float64Array, cols: Float64Array, shift: number): number {
   const half = 0.5 * Math.log2(Math.max(1, rows.length));
   const bound = (sizes: Float64Array): number => sizes.reduce((sum, top) => sum + Math.max(0, top + shift + half), 0);
-  return Math.ceil(Math.min(bound(rows), bound(cols)));
+  return Math.ceil(Math.min(bound(rows), bound(cols))) + 1; // logarithms are rounded
 }
 
 /** The slices of some rows and as many of the first columns. */

@@ -172,6 +172,9 @@ export function* productOf(work: Work): Routine<ProductCorrector | undefined> {
   return work.product ?? undefined;
 }
 
+// Below this order a proof takes less than a millisecond.
+const PROVED_BELOW = 128;
+
 /**
  * Throws for a singular matrix, which refinement does not notice where b is in its range: the factors of a regular one solve any
  * system. Where those of binary32 do not, binary64 may, and where that does not either, or no method has converged, exact arithmetic
@@ -179,6 +182,12 @@ export function* productOf(work: Work): Routine<ProductCorrector | undefined> {
  */
 export function* checkRegular(work: Work, method: SolveMethod, converged: boolean, progress: Progress): Routine<void> {
   if (work.regular) return;
+  if (work.given.n < PROVED_BELOW) {
+    const found = yield* certified(work, work);
+    if (method !== "double") drop(work, "double");
+    if (!found) yield* proveExactly(work, progress);
+    return;
+  }
   const factors = converged ? work.factors.get(method) : undefined;
   let isRegular = factors !== undefined && (yield* solvesAnything(work.system, factors));
   if (!isRegular && method === "mixed") {
