@@ -111,7 +111,15 @@ async function lifted(
       const slices = yield* keepSlices(slicesOf("test", A, lastBits(A), n, scale));
       try {
         return yield* liftNumerically(
-          { routine: "test", scale, slices, weights, words, correct },
+          {
+            routine: "test",
+            scale,
+            slices,
+            weights,
+            words,
+            correct,
+            tieBound: () => ({ unit: slices.shift - right.grid, denominator: slices.determinant }),
+          },
           right,
           open,
           new Counting(most),
