@@ -110,13 +110,18 @@ const SMALL = 2 ** -960;
  * 1 + (n + 4) u: rows that are below the largest by more than 8 n u of it have a smaller true one. Those with a
  * small divisor are all looked at exactly, and so are all rows if scaling x lost bits.
  */
-export function* backwardError(system: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<number> {
+export function* backwardError(
+  system: System,
+  b: Float64Array,
+  x: Float64Array,
+  r: Float64Array,
+  power: number,
+  known?: Float64Array,
+): Routine<number> {
   if (!Number.isFinite(largest(x))) return Number.NaN;
   if (largest(r) === 0 && (yield* isNothingLost(system, b, x, power))) return 0;
   const { routine, n, A } = system;
-  const scale = x.map((v) => timesPower(Math.abs(v), power));
-  const isScaled = scale.every((v, j) => (v === 0 ? x[j] === 0 : v >= 2 ** -1022));
-  const sizes = isScaled ? yield* weightsOf(system, b, scale, power) : new Float64Array(n);
+  const sizes = known ?? (yield* weightsOf(system, b, x, power));
   let most = 0;
   const quotients = r.map((v, i) => {
     const [above, below] = [Math.abs(v), sizes[i] as number];
@@ -143,9 +148,11 @@ export function* backwardError(system: System, b: Float64Array, x: Float64Array,
   return worst.n === 0n ? 0 : roundRational(worst.n, against.n, worst.e - against.e, "nearest", "binary64");
 }
 
-// 2^power (|A| |x| + |b|), rounded as it comes; `scale` is 2^power |x|.
-function* weightsOf({ routine, n, A }: System, b: Float64Array, scale: Float64Array, power: number): Routine<Float64Array> {
+// 2^power (|A| |x| + |b|), rounded as it comes; zeros if scaling x lost bits, which a large entry of A would bring back.
+function* weightsOf({ routine, n, A }: System, b: Float64Array, x: Float64Array, power: number): Routine<Float64Array> {
   const sums = new Float64Array(n);
+  const scale = x.map((v) => timesPower(Math.abs(v), power));
+  if (!scale.every((v, j) => (v === 0 ? x[j] === 0 : v >= 2 ** -1022))) return sums;
   yield (kernels) => kernels.plain.magnitudes(routine, A, scale, sums, new Float64Array(n));
   for (let i = 0; i < n; i++) sums[i] = (sums[i] as number) + timesPower(Math.abs(b[i] as number), power);
   return sums;

@@ -50,6 +50,8 @@ export interface Attempt extends Approximation {
   /** How far it is from what converges, see measureNearly(); of an approximation that is not finite, Infinity. */
   residual: number;
   iterations: number;
+  /** |A| |y| + |b| in the scale of the residual, if it is known. */
+  sizes: Float64Array | undefined;
 }
 
 interface Running extends Approximation {
@@ -81,7 +83,7 @@ export function* refine(
     const y = starts[c] as Float64Array;
     const nothing = { right, y, r: right.scaled, near: false, residual: Number.POSITIVE_INFINITY };
     const unknown = { normwise: Number.POSITIVE_INFINITY, expected: Number.POSITIVE_INFINITY };
-    return { ...nothing, ...unknown, attempt: { ...nothing, iterations: 0 }, slow: 0, ended: false };
+    return { ...nothing, ...unknown, attempt: { ...nothing, iterations: 0, sizes: undefined }, slow: 0, ended: false };
   });
   for (let active = all; active.length > 0; active = active.filter(({ ended }) => !ended)) {
     if (factors.method === "mixed") {
@@ -165,7 +167,11 @@ const FINE = 2 ** -52;
  * one costs a pass over the matrix, and matters where the other is small: an approximation for which it is not known is worse than
  * any for which it is. It is at most 2^53 / (n + 1), nearly, so that a factor of 2^53 tells that.
  */
-function* measureNearly(system: System, approximation: Approximation, normwise: number): Routine<{ residual: number; isFine: boolean }> {
+function* measureNearly(
+  system: System,
+  approximation: Approximation,
+  normwise: number,
+): Routine<{ residual: number; isFine: boolean; sizes?: Float64Array }> {
   if (!(normwise <= NEARLY)) return { residual: normwise * 2 ** 53, isFine: false };
   const { n, routine, A, power } = system;
   const { right, y, r } = approximation;
@@ -176,9 +182,13 @@ function* measureNearly(system: System, approximation: Approximation, normwise: 
   let most = 0;
   for (let i = 0; i < n; i++) {
     const above = Math.abs(r[i] as number);
-    if (above > 0) most = Math.max(most, above / (timesPower(sums[i] as number, power - half) + Math.abs(right.scaled[i] as number)));
+    const sum = sums[i] as number;
+    const size = timesPower(sum, power - half) + Math.abs(right.scaled[i] as number);
+    sums[i] = sum > 2 ** -960 ? size : 0; // which says that it is not known: underflow may have taken a part of it
+    if (above > 0) most = Math.max(most, above / size);
   }
-  return { residual: Math.max(normwise, most / ((n + 1) * 2 ** -53)), isFine: most <= FINE };
+  const isScaled = scale.every((v, j) => (v === 0 ? y[j] === 0 : v >= 2 ** -1022)); // or a large entry would bring a loss back
+  return { residual: Math.max(normwise, most / ((n + 1) * 2 ** -53)), isFine: most <= FINE, ...(isScaled && { sizes: sums }) };
 }
 
 // Converged, or not going to be? NaN is neither below nor above anything: it ends. What has converged may try once to get nearer, what
@@ -186,7 +196,7 @@ function* measureNearly(system: System, approximation: Approximation, normwise: 
 function* judge(system: System, running: Running, most: number): Routine<void> {
   const { attempt, y } = running;
   const normwise = scaledNearly(system, running);
-  const { residual, isFine } = yield* measureNearly(system, running, normwise);
+  const { residual, isFine, sizes } = yield* measureNearly(system, running, normwise);
   if (!(residual < Number.POSITIVE_INFINITY) || !Number.isFinite(largest(y))) {
     running.ended = true;
     return;
@@ -194,7 +204,7 @@ function* judge(system: System, running: Running, most: number): Routine<void> {
   running.slow = residual > running.residual / 2 ? running.slow + 1 : 0;
   running.expected = running.normwise === Number.POSITIVE_INFINITY ? normwise : normwise * (normwise / running.normwise);
   Object.assign(running, { residual, normwise });
-  if (residual < attempt.residual) Object.assign(attempt, { y, r: running.r, near: running.near, residual });
+  if (residual < attempt.residual) Object.assign(attempt, { y, r: running.r, near: running.near, residual, sizes });
   running.ended = isFine || running.slow === (residual <= 1 ? 1 : 2) || attempt.iterations === most;
 }
 
@@ -206,15 +216,22 @@ export interface Measured {
 }
 
 /** The answer that an attempt comes to. `given` is the system as it was given. */
-export function* answerOf(given: System, system: System, { right, y, r }: Pick<Attempt, "right" | "y" | "r">): Routine<Measured> {
+export function* answerOf(given: System, system: System, { right, y, r, sizes }: Attempt): Routine<Measured> {
   const x = unscaledSolution(system, right, y);
   const isSame = !system.outer && right.exact && sameNumbers(scaled(x, right.power - system.power), y);
-  return isSame ? yield* measured(given, right.b, x, r, right.power) : yield* measuredAnew(given, right.b, x);
+  return isSame ? yield* measured(given, right.b, x, r, right.power, sizes) : yield* measuredAnew(given, right.b, x);
 }
 
-/** The measures of x, given RN(2^power (b - A x)). */
-export function* measured(given: System, b: Float64Array, x: Float64Array, r: Float64Array, power: number): Routine<Measured> {
-  return { x, residual: yield* scaledResidual(given, b, x, r, power), backwardError: yield* backwardError(given, b, x, r, power) };
+/** The measures of x, given RN(2^power (b - A x)) and, if they are known, the sizes 2^power (|A| |x| + |b|), rounded as they came. */
+export function* measured(
+  given: System,
+  b: Float64Array,
+  x: Float64Array,
+  r: Float64Array,
+  power: number,
+  sizes?: Float64Array,
+): Routine<Measured> {
+  return { x, residual: yield* scaledResidual(given, b, x, r, power), backwardError: yield* backwardError(given, b, x, r, power, sizes) };
 }
 
 /** The measures of x. */
