@@ -66,7 +66,7 @@ export function* liftNumerically(
       return true;
     }
     const top = length - t; // the residual is below 2^top
-    if (step === 0) first = top;
+    if (step <= 1) first = top; // digits of a large solution may leave more of a residual than there was at first
     if (!(yield* progress.goesOn("lifting", Math.min(1, (first - top) / (slices.determinant + 1200))))) return false;
     const { d, size } = yield* correct(wordsOf(r, length, words));
     if (step >= nextCheck) {
@@ -78,7 +78,7 @@ export function* liftNumerically(
         sums.delete(j);
       }
       if (sums.size === 0) return true;
-      if (first - top < MIN_GAIN * step) return false;
+      if (first - top < MIN_GAIN * (step - 1)) return false;
     }
     const most = largest(d);
     if (!(most > 0 && most < Number.POSITIVE_INFINITY)) return false; // NaN too
@@ -165,14 +165,16 @@ function enclosed({ total, scale }: Sum, power: number, error: number, errorPowe
   return roundRational(middle.n, 1n, middle.e, "nearest", "binary64") + 0;
 }
 
-/** The number half way between two neighbours, or between the largest number and where infinity begins. */
+/** The number half way between two neighbours, or between the largest number and where infinity begins: n 2^e, n odd or 0. */
 function tieBetween(low: number, high: number): { n: bigint; e: number } {
   const at = (x: number): bigint => {
     if (x === Number.POSITIVE_INFINITY) return 2n ** 2098n;
     if (x === Number.NEGATIVE_INFINITY) return -(2n ** 2098n);
     return BigInt(x < 0 ? -1 : 1) * scaledUp(Math.abs(x));
   };
-  return { n: at(low) + at(high), e: -1075 };
+  const sum = at(low) + at(high);
+  const zeros = sum === 0n ? 0 : bitLength(sum & -sum) - 1;
+  return { n: sum >> BigInt(zeros), e: zeros - 1075 };
 }
 
 // x * 2^1074, for a finite x >= 0.
@@ -193,6 +195,7 @@ function isTie(total: bigint, radius: bigint, power: number, scale: number, low:
   const difference = (total << BigInt(-scale - grain)) - (n << BigInt(e - power - grain));
   if ((difference < 0n ? -difference : difference) > radius << BigInt(-scale - grain)) return false; // no tie in sight
   const most = bitLength(radius << BigInt(1 - scale - grain)) + grain; // log2 of the most that z and the tie can differ by
+  if (most > e - power) return false;
   const { unit, denominator } = tieBound();
   return most <= Math.min(unit, e - power) - denominator;
 }
