@@ -24,7 +24,8 @@ const tests = join(folder, "tests");
 const emit = ["--noEmit", "false", "--allowImportingTsExtensions", "false", "--rewriteRelativeImportExtensions", "true"];
 const flags = [...emit, "--rootDir", ".", "--outDir", tests];
 execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.test.json", ...flags], { stdio: "inherit" });
-for (const data of ["test/vectors", "test/hard-cases.txt", "src/engines/importByName.js"]) cpSync(data, join(tests, data), { recursive: true });
+for (const data of ["test/vectors", "test/hard-cases.txt", "src/engines/importByName.js"])
+  cpSync(data, join(tests, data), { recursive: true });
 copyFileSync("scripts/carry/run.mjs", join(tests, "run.mjs"));
 for (const name of ["chai", "tinyrainbow", "@vitest/expect", "@vitest/utils", "@vitest/spy", "@vitest/pretty-format"])
   cpSync(join("node_modules", name), join(tests, "node_modules", name), { recursive: true });

@@ -123,6 +123,10 @@ export function* refine(
     system,
     attempts.filter(({ near }) => near),
   );
+  for (const attempt of attempts) {
+    const normwise = attempt.residual * 2 ** -53; // if the other measure is not known
+    if (normwise > 2 / system.n && normwise <= NEARLY) Object.assign(attempt, yield* measureNearly(system, attempt, normwise));
+  }
   return attempts;
 }
 
@@ -196,7 +200,10 @@ function* measureNearly(
 function* judge(system: System, running: Running, most: number): Routine<void> {
   const { attempt, y } = running;
   const normwise = scaledNearly(system, running);
-  const { residual, isFine, sizes } = yield* measureNearly(system, running, normwise);
+  // A fine componentwise error makes the other one 2 / n at the most, and a little more. It is not worth a look before that.
+  const isWorth = normwise <= 4 / system.n || attempt.iterations === most;
+  const nothing = { residual: normwise * 2 ** 53, isFine: false, sizes: undefined };
+  const { residual, isFine, sizes } = isWorth ? yield* measureNearly(system, running, normwise) : nothing;
   if (!(residual < Number.POSITIVE_INFINITY) || !Number.isFinite(largest(y))) {
     running.ended = true;
     return;

@@ -17,9 +17,9 @@ const SLOW = 2; // of them in a row that did not halve the residual: the first m
 /**
  * Whether the factors solve a random system, as those of a regular matrix do unless it is next to singular. Corrections
  * r := r - A d are in ordinary arithmetic. Where that may be off by too much, the residual of the sum y of all d is taken exactly,
- * once. (One thread, FMA, n = 1000: three corrections, 2 ms of 22.)
+ * once. `note` is told the size of the first solution. (One thread, FMA, n = 1000: three corrections, 2 ms of 22.)
  */
-export function* solvesAnything(system: System, factors: Factorization): Routine<boolean> {
+export function* solvesAnything(system: System, factors: Factorization, note: (size: number) => void): Routine<boolean> {
   if (factors.suspicious) return false;
   const { n, norm } = system;
   const enough = SMALL / Math.sqrt(n);
@@ -31,6 +31,7 @@ export function* solvesAnything(system: System, factors: Factorization): Routine
     const d = yield* solved(system, factors, [r]);
     [r = v] = (yield* ordinaryResiduals(system, d, [r])) ?? (yield* exactResiduals(system, d, [r]));
     const [step] = d as [Float64Array];
+    if (k === 0) note(largest(step));
     correct(y, step);
     error += 2 ** -53 * (n + 3) * (norm * largest(step) + size); // see residuals.ts
     const left = largest(r);

@@ -111,8 +111,8 @@ function* answerBackward(
     }
     if (solved.size === columns.length || !fallback) break;
   }
-  const condition = yield* conditionOf(work, work, method);
   yield* checkRegular(work, method, solved.size === columns.length, progress);
+  const condition = yield* conditionOf(work, work, method);
   const answers: Measured[] = [];
   for (const b of columns) {
     const nearest = best.get(b);

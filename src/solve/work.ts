@@ -189,10 +189,11 @@ export function* checkRegular(work: Work, method: SolveMethod, converged: boolea
     return;
   }
   const factors = converged ? work.factors.get(method) : undefined;
-  let isRegular = factors !== undefined && (yield* solvesAnything(work.system, factors));
+  const note = (size: number): void => noteCondition(work, size * Math.sqrt(3));
+  let isRegular = factors !== undefined && (yield* solvesAnything(work.system, factors, note));
   if (!isRegular && method === "mixed") {
     const { factors } = yield* factored(work, "double", []);
-    isRegular = yield* solvesAnything(work.system, factors);
+    isRegular = yield* solvesAnything(work.system, factors, note);
   }
   if (isRegular) work.regular = true;
   else yield* proveExactly(work, progress);
@@ -203,10 +204,20 @@ export function* proveExactly(work: Work, progress: Progress): Routine<void> {
   if (!work.regular && (yield* proveRegular(yield* exactOf(work), progress))) work.regular = true;
 }
 
+// A row of the inverse meets a random vector of signs with about its length; the sum of magnitudes is some sqrt(n) times that, and the
+// largest of n such products some 3 times a typical one. Numbers from (-1, 1) are shorter by sqrt(3).
+const fromRandom = (size: number, n: number): number => (size * Math.sqrt(n)) / 3;
+
+// What a random system shows of the condition: as much as the other right-hand sides of conditionOf(), and it is there already.
+function noteCondition(work: Work, size: number): void {
+  const { given, system } = work;
+  const condition = fromRandom(size, given.n) * given.norm;
+  if (system === given && condition > 0) work.condition ??= Math.max(1, condition);
+}
+
 /**
  * norm(A) norm(A^-1), nearly: the largest solution for right-hand sides of ones, of alternating signs and of random signs. That is
- * at most the norm of the inverse; a row of it meets a random vector of signs with about its length, the sum of magnitudes being
- * some sqrt(n) times that.
+ * at most the norm of the inverse.
  */
 export function* conditionOf(work: Work, form: Form, method: SolveMethod): Routine<number> {
   const factors = form.factors.get(method);
@@ -227,7 +238,7 @@ export function* conditionOf(work: Work, form: Form, method: SolveMethod): Routi
   // Those of 2^given.power A, whose norm is given.norm: what A^-1 is may be out of range.
   const { outer, power } = system;
   const sizes = found.map((y, c) => largest(unscaledSolution({ outer, power: power - given.power }, rights[c] as Right, y)));
-  const inverse = Math.max(sizes[0] as number, sizes[1] as number, ((sizes[2] as number) * Math.sqrt(n)) / 3);
+  const inverse = Math.max(sizes[0] as number, sizes[1] as number, fromRandom(sizes[2] as number, n));
   work.condition = Number.isNaN(inverse) ? Number.POSITIVE_INFINITY : Math.max(1, inverse * given.norm);
   return work.condition;
 }
