@@ -7,7 +7,7 @@ import { ShapeError, ValueError } from "../errors.ts";
 import { asRow, checkMatrix, entries } from "../matrix.ts";
 import { checkSparse } from "../sparse/formats.ts";
 import type { Matrix, Real, Sparse } from "../types.ts";
-import { beside } from "./columns.ts";
+import { beside, rowByRow } from "./columns.ts";
 import { largest } from "./powers.ts";
 import { METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
 
@@ -83,7 +83,7 @@ function denseOf(routine: string, { format, rows: n, pointers, indices, values }
     for (let e = pointers[l] as number; e < (pointers[l + 1] as number); e++)
       data[l * lineStep + (indices[e] as number) * step] = values[e] as number;
   }
-  return { data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
+  return rowByRow(data, n, n);
 }
 
 /** One right-hand side or several, as the columns of a matrix. */

@@ -1,3 +1,5 @@
+// Scaling by an assignment, for matrices whose entries are so unlike that the largest ones of rows and columns do not show which
+// pivots matter. Called by correct.ts where ordinary scaling leaves factors without a proof.
 import { exponent } from "./powers.ts";
 
 /**

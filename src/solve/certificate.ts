@@ -1,7 +1,3 @@
-import type { Routine } from "../dense/steps.ts";
-import type { PlainFactors, PlainInverses } from "../engines/plain.ts";
-import { largest } from "./powers.ts";
-
 // A proof that a matrix is regular, and a bound of its inverse, after Oishi and Rump ("Fast verification of solutions of matrix
 // equations", 2002): from binary64 factors, approximate inverses of these, and what is known of all of them beforehand.
 //
@@ -31,6 +27,9 @@ import { largest } from "./powers.ts";
 // Underflow. An operation that underflows is off by another 2^-1074, a scaled entry of F by 2^-700 at the most (system.ts scales
 // what is more unlike than that into a copy). With the diagonal of U and all sums below 2^200, which is asked for, each of D, E1 and
 // E2 has at most 2^-690 more in an entry (underflow of a quotient is multiplied by its divisor, which is on the diagonal), and alpha at most n^2 2^-690 2^401 < 2^-200 for n < 2^40.
+import type { Routine } from "../dense/steps.ts";
+import type { PlainFactors, PlainInverses } from "../engines/plain.ts";
+import { largest } from "./powers.ts";
 
 const LARGEST = 2 ** 200;
 const UNDERFLOW = 2 ** -200;

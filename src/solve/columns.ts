@@ -1,4 +1,10 @@
-// Several vectors as kernels see them: the columns of a matrix that is stored row by row.
+// Matrices without gaps, row by row, as kernels see them; and several vectors as the columns of one.
+import type { Entries } from "../engines/kernels.ts";
+
+/** A matrix without gaps, row by row. */
+export function rowByRow(data: Float64Array, rows: number, cols: number): Entries {
+  return { data, offset: 0, rows, cols, rowStep: cols, colStep: 1 };
+}
 
 /** Vectors of length n, as the columns of a matrix. */
 export function beside(vectors: readonly Float64Array[], n: number): Float64Array {

@@ -1,3 +1,12 @@
+// rounding: "correct". Each stage decides what the one before could not prove:
+//
+//   1. binary64 factors with a proof that bounds the inverse, and refinement in twice the working precision (extended.ts)
+//   2. zeros that the patterns of A and b account for (structure.ts)
+//   3. the same factors and a residual in whole numbers, for zeros, ties and what is next to one (lifting.ts)
+//   4. the same with the factors of a product, where those of A have no proof (product.ts)
+//   5. p-adic lifting, where those have none either (padic.ts)
+//
+// Whatever decides a component, its value is the same: the exact solution, rounded once.
 import type { Routine } from "../dense/steps.ts";
 import { inOrder, type RightHandSides, type Settings } from "./arguments.ts";
 import { assignmentPowers } from "./balance.ts";
@@ -22,16 +31,6 @@ import {
   proveExactly,
   type Work,
 } from "./work.ts";
-
-// rounding: "correct". Each stage decides what the one before could not prove:
-//
-//   1. binary64 factors with a proof that bounds the inverse, and refinement in twice the working precision (extended.ts)
-//   2. zeros that the patterns of A and b account for (structure.ts)
-//   3. the same factors and a residual in whole numbers, for zeros, ties and what is next to one (lifting.ts)
-//   4. the same with the factors of a product, where those of A have no proof (product.ts)
-//   5. p-adic lifting, where those have none either (padic.ts)
-//
-// Whatever decides a component, its value is the same: the exact solution, rounded once.
 
 /** A right-hand side and what is known of its solution. */
 interface Target {

@@ -1,3 +1,5 @@
+// The exact stages: nothing here knows what a condition number is. They work on the matrix as it was given, row by row, on the host;
+// what takes n^2 operations a step or more is done by the engine.
 import type { Routine } from "../dense/steps.ts";
 import { SingularError } from "../errors.ts";
 import { roundRational } from "../exact/rounding.ts";
@@ -22,9 +24,6 @@ import { exponent } from "./powers.ts";
 import type { Progress } from "./progress.ts";
 import { determiningRows, perfectMatching } from "./structure.ts";
 import type { System } from "./system.ts";
-
-// The exact stages: nothing here knows what a condition number is. They work on the matrix as it was given, row by row, on the host;
-// what takes n^2 operations a step or more is done by the engine.
 
 /** The given matrix, row by row, and what the exact stages have made of it and keep for the next right-hand side. */
 export interface ExactMatrix {

@@ -1,3 +1,7 @@
+// Refinement in twice the working precision with exact residuals, and a proof for each component. An approximation is h + l, two
+// vectors; its residual is RN(RN(b - A h) - A l), off by u (|RN(b - A h)| + |r|). What it is from the solution is at most
+// |A^-1 r|, for which the certificate of the factors has a bound. It is on the order of cond(A) 2^-106 |x| in the end: enough for
+// all components but those next to a tie, and those that are zero.
 import type { Routine } from "../dense/steps.ts";
 import { roundEnclosure } from "../exact/enclosure.ts";
 import { twoSum } from "../exact/transforms.ts";
@@ -8,11 +12,6 @@ import { largest, normalizing, sameNumbers, scaled, scaledBy, timesPower } from 
 import { type Right, unscaledSolution } from "./refine.ts";
 import { exactResiduals } from "./residuals.ts";
 import type { System } from "./system.ts";
-
-// Refinement in twice the working precision with exact residuals, and a proof for each component. An approximation is h + l, two
-// vectors; its residual is RN(RN(b - A h) - A l), off by u (|RN(b - A h)| + |r|). What it is from the solution is at most
-// |A^-1 r|, for which the certificate of the factors has a bound. It is on the order of cond(A) 2^-106 |x| in the end: enough for
-// all components but those next to a tie, and those that are zero.
 
 /** How far this came with one right-hand side. */
 export interface Extended {

@@ -1,14 +1,13 @@
-import type { Routine } from "../dense/steps.ts";
-import { newVector } from "../dense/vectors.ts";
-import type { Entries } from "../engines/kernels.ts";
-import type { Kept } from "../engines/plain.ts";
-import { highWord, lowWord, powerOfTwo } from "../exact/bits.ts";
-import { exponentOf } from "../exact/superaccumulator.ts";
-import { exponent, timesPower } from "./powers.ts";
-
 // The system as whole numbers, for the exact stages. Binary64 entries are whole numbers times powers of two, so that with powers for
 // rows and columns M = 2^shift R A C has whole entries. They are cut into slices of so few bits that products with small digits,
 // summed up in binary64, are exact in any order: that is a product in ordinary arithmetic, which every engine has.
+import type { Routine } from "../dense/steps.ts";
+import { newVector } from "../dense/vectors.ts";
+import type { Kept } from "../engines/plain.ts";
+import { highWord, lowWord, powerOfTwo } from "../exact/bits.ts";
+import { exponentOf } from "../exact/superaccumulator.ts";
+import { rowByRow } from "./columns.ts";
+import { exponent, timesPower } from "./powers.ts";
 
 /** Powers of two for rows and columns. */
 export interface Scale {
@@ -153,8 +152,7 @@ export interface KeptSlices extends Slices {
 
 /** A matrix of whole numbers on the engine, for products. */
 export function* keepMatrix(routine: string, data: Float64Array, rows: number, cols: number): Routine<Kept> {
-  const A: Entries = { data, offset: 0, rows, cols, rowStep: cols, colStep: 1 };
-  return (yield (kernels) => kernels.plain.keep(routine, A, true)) as Kept;
+  return (yield (kernels) => kernels.plain.keep(routine, rowByRow(data, rows, cols), true)) as Kept;
 }
 
 /** The products of a matrix of small whole numbers with k vectors of such, n by k row by row: exact. */
@@ -162,8 +160,7 @@ export function* wholeProducts(routine: string, { A }: Kept, x: Float64Array, k:
   const out = new Float64Array(A.rows * k);
   yield (kernels) => {
     if (kernels.plain.residual) return kernels.plain.residual(routine, 1, A, x, new Float64Array(A.rows * k), k, out);
-    const matrix = (data: Float64Array, rows: number): Entries => ({ data, offset: 0, rows, cols: k, rowStep: k, colStep: 1 });
-    return k === 1 ? kernels.gemv(1, A, x, 0, out) : kernels.gemm(1, A, matrix(x, A.cols), 0, matrix(out, A.rows));
+    return k === 1 ? kernels.gemv(1, A, x, 0, out) : kernels.gemm(1, A, rowByRow(x, A.cols, k), 0, rowByRow(out, A.rows, k));
   };
   return out;
 }

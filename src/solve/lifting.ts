@@ -1,13 +1,12 @@
+// Refinement in exact arithmetic, after Wan ("An algorithm to solve integer linear systems exactly using numerical methods", 2006): the
+// residual is kept as whole numbers, each correction is cut to digits, and what it leaves of the residual is computed exactly. So
+// digits of the solution come from the top, some 20 to 40 bits a step, as many as anybody wants. With a bound of the inverse
+// (certificate.ts) each step is an enclosure. Components that are zero, near to a tie or exactly one are decided that way.
 import type { Routine } from "../dense/steps.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { bitLength, type KeptSlices, type Scale, wholeProducts } from "./integers.ts";
 import { exponent, largest, timesPower } from "./powers.ts";
 import type { Progress } from "./progress.ts";
-
-// Refinement in exact arithmetic, after Wan ("An algorithm to solve integer linear systems exactly using numerical methods", 2006): the
-// residual is kept as whole numbers, each correction is cut to digits, and what it leaves of the residual is computed exactly. So
-// digits of the solution come from the top, some 20 to 40 bits a step, as many as anybody wants. With a bound of the inverse
-// (certificate.ts) each step is an enclosure. Components that are zero, near to a tie or exactly one are decided that way.
 
 /** The system F z = c, F = R A C, and x = C z. */
 export interface LiftedSystem {

@@ -1,12 +1,11 @@
+// The two measures of SPEC.md, exact and rounded once: LINPACK's scaled residual and the componentwise backward error. Which rows
+// have the largest residual, sum or quotient is seen from rounded numbers; only those rows, mostly one of each, are summed up exactly.
 import type { Routine } from "../dense/steps.ts";
 import { embedded } from "../engines/embedded.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../exact/superaccumulator.ts";
 import { exponent, largest, timesPower } from "./powers.ts";
 import { forRows, type System } from "./system.ts";
-
-// The two measures of SPEC.md, exact and rounded once: LINPACK's scaled residual and the componentwise backward error. Which rows
-// have the largest residual, sum or quotient is seen from rounded numbers; only those rows, mostly one of each, are summed up exactly.
 
 /** A number that is not negative: n * 2^e. */
 export interface Size {

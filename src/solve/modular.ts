@@ -1,12 +1,12 @@
+// Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
+// at most p / 2 in magnitude, in binary64.
 import type { Routine } from "../dense/steps.ts";
 import type { Entries } from "../engines/kernels.ts";
 import type { Kept } from "../engines/plain.ts";
 import { remoteMemory } from "../engines/remote.ts";
+import { rowByRow } from "./columns.ts";
 import { digitBits, keepMatrix, type Slices } from "./integers.ts";
 import type { Progress } from "./progress.ts";
-
-// Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
-// at most p / 2 in magnitude, in binary64.
 
 // Columns that are eliminated at a time: the panel is done here, n^2 of them in all for each, the rest by the engine.
 const PANEL = 32;
@@ -152,7 +152,7 @@ function* columnsOf(C: Entries, first: number, width: number): Routine<Float64Ar
   }
   const identity = new Float64Array(C.cols * width);
   for (let k = 0; k < width; k++) identity[(first + k) * width + k] = 1;
-  yield (kernels) => kernels.gemm(1, C, matrixOf(identity, C.cols, width), 0, matrixOf(out, rows, width));
+  yield (kernels) => kernels.gemm(1, C, rowByRow(identity, C.cols, width), 0, rowByRow(out, rows, width));
   return out;
 }
 
@@ -165,11 +165,9 @@ function* rowsOf(C: Entries, rows: Int32Array): Routine<Float64Array> {
   }
   const identity = new Float64Array(rows.length * C.rows);
   for (const [k, row] of rows.entries()) identity[k * C.rows + row] = 1;
-  yield (kernels) => kernels.gemm(1, matrixOf(identity, rows.length, C.rows), C, 0, matrixOf(out, rows.length, cols));
+  yield (kernels) => kernels.gemm(1, rowByRow(identity, rows.length, C.rows), C, 0, rowByRow(out, rows.length, cols));
   return out;
 }
-
-const matrixOf = (data: Float64Array, rows: number, cols: number): Entries => ({ data, offset: 0, rows, cols, rowStep: cols, colStep: 1 });
 
 function* subtract(routine: string, C: Entries, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
   let isDone = false;

@@ -1,11 +1,10 @@
+// Dixon's p-adic lifting ("Exact solution of linear equations using p-adic expansions", 1982): M y = c for whole numbers, exactly,
+// whatever the condition of M. With the inverse modulo p, each step finds y modulo one more power of p, and the fractions come
+// from their residues. Nothing is taken on trust: see `proved`.
 import type { Routine } from "../dense/steps.ts";
 import { bitLength, type KeptSlices, wholeProducts } from "./integers.ts";
 import { type ModularInverse, remainder } from "./modular.ts";
 import type { Progress } from "./progress.ts";
-
-// Dixon's p-adic lifting ("Exact solution of linear equations using p-adic expansions", 1982): M y = c for whole numbers, exactly,
-// whatever the condition of M. With the inverse modulo p, each step finds y modulo one more power of p, and the fractions come
-// from their residues. Nothing is taken on trust: see `proved`.
 
 /** The solution y_j = numerators[j] / denominator; the denominator is positive. */
 export interface Fractions {

@@ -1,14 +1,3 @@
-import type { Routine } from "../dense/steps.ts";
-import { newVector } from "../dense/vectors.ts";
-import type { Entries } from "../engines/kernels.ts";
-import type { Kept, PlainFactors } from "../engines/plain.ts";
-import { type Certificate, certify } from "./certificate.ts";
-import { type Corrector, type ExactMatrix, scaleOf } from "./exact.ts";
-import type { Factorization } from "./factors.ts";
-import { keepMatrix } from "./integers.ts";
-import { largest } from "./powers.ts";
-import { type System, scaledSystem } from "./system.ts";
-
 // For conditions from about 1e12 to 1e26, after Rump ("Inversion of extremely ill-conditioned matrices in floating-point", 2009):
 // an approximate inverse R of F, however inaccurate, makes R F much better conditioned, by a factor of about 2^53. Computed exactly
 // and rounded once, that product B has factors with a proof (certificate.ts), and F^-1 r = (R F)^-1 (R r).
@@ -16,6 +5,16 @@ import { type System, scaledSystem } from "./system.ts";
 // R F = B + E with |E| <= 2^-53 |B| entry by entry. Since |B| <= |L| |U| and a little more, the certificate, which allows for 16
 // roundings more than there are, is one of R F too. A residual is a sum of three words; what is left of it is below 2^-158 of its
 // largest entry, and contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
+import type { Routine } from "../dense/steps.ts";
+import { newVector } from "../dense/vectors.ts";
+import type { Kept, PlainFactors } from "../engines/plain.ts";
+import { type Certificate, certify } from "./certificate.ts";
+import { rowByRow } from "./columns.ts";
+import { type Corrector, type ExactMatrix, scaleOf } from "./exact.ts";
+import type { Factorization } from "./factors.ts";
+import { keepMatrix } from "./integers.ts";
+import { largest } from "./powers.ts";
+import { type System, scaledSystem } from "./system.ts";
 
 const WORDS = 3;
 const LEFT = 2 ** -157;
@@ -36,7 +35,7 @@ export function* productCorrector(matrix: ExactMatrix, system: System, factors: 
   const product = newVector(routine, inverse, n * n);
   const scaled = yield* scaledSystem(routine, data, n, scaleOf(system));
   try {
-    yield (kernels) => kernels.gemm(1, square(inverse, n), scaled.A, 0, square(product, n));
+    yield (kernels) => kernels.gemm(1, rowByRow(inverse, n, n), scaled.A, 0, rowByRow(product, n, n));
   } finally {
     scaled.kept.free();
   }
@@ -76,8 +75,6 @@ function* correctorBy(
     },
   };
 }
-
-const square = (data: Float64Array, n: number): Entries => ({ data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 });
 
 function* inverseOf(routine: string, factors: Factorization, n: number): Routine<Float64Array> {
   const inverse = newVector(routine, new Float64Array(0), n * n);

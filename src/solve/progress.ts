@@ -1,3 +1,4 @@
+// Watching and aborting: the exact stages of solve() report to a Progress between steps, and stop if it says so.
 import type { Routine } from "../dense/steps.ts";
 import type { Wait } from "../engines/device.ts";
 

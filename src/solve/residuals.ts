@@ -1,7 +1,6 @@
 import type { Routine } from "../dense/steps.ts";
-import type { Entries } from "../engines/kernels.ts";
 import { powerOfTwo } from "../exact/bits.ts";
-import { apart, beside } from "./columns.ts";
+import { apart, beside, rowByRow } from "./columns.ts";
 import { sameNumbers, scaled } from "./powers.ts";
 import type { System } from "./system.ts";
 
@@ -20,8 +19,7 @@ export function* exactResiduals(
   const alpha = isMoved ? -1 : -powerOfTwo(power);
   const [v, y] = [beside(vs, n), beside(isMoved ? moved : ys, n)];
   const r = k === 1 ? v.slice() : v;
-  const matrix = (data: Float64Array): Entries => ({ data, offset: 0, rows: n, cols: k, rowStep: k, colStep: 1 });
-  yield (kernels) => (k === 1 ? kernels.gemv(alpha, A, y, 1, r) : kernels.gemm(alpha, A, matrix(y), 1, matrix(r)));
+  yield (kernels) => (k === 1 ? kernels.gemv(alpha, A, y, 1, r) : kernels.gemm(alpha, A, rowByRow(y, n, k), 1, rowByRow(r, n, k)));
   return apart(r, n, k);
 }
 

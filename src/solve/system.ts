@@ -6,6 +6,7 @@ import { remoteMemory } from "../engines/remote.ts";
 import { part } from "../engines/wasm/arena.ts";
 import { ValueError } from "../errors.ts";
 import { powerOfTwo } from "../exact/bits.ts";
+import { rowByRow } from "./columns.ts";
 import type { Scale } from "./integers.ts";
 import type { Size } from "./measures.ts";
 import { exponent, largest, type Powers, timesPower } from "./powers.ts";
@@ -62,8 +63,7 @@ export function* scaledSystem(routine: string, data: Float64Array, n: number, ou
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++)
       copy[i * n + j] = timesPower(data[i * n + j] as number, (outer.rows[i] as number) + (outer.cols[j] as number));
-  const A: Entries = { data: copy, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
-  const kept = (yield (kernels) => kernels.plain.keep(routine, A, true)) as Kept;
+  const kept = (yield (kernels) => kernels.plain.keep(routine, rowByRow(copy, n, n), true)) as Kept;
   try {
     return { ...(yield* systemOf(routine, kept)), outer };
   } catch (error) {
