@@ -31,7 +31,7 @@ export { illConditionedTriangular, representableTriangular } from "./problems/il
 export { laplacian } from "./problems/laplacian.ts";
 export { powerLaw } from "./problems/powerLaw.ts";
 export { skeelCondition } from "./problems/skeelCondition.ts";
-export type { Factored, Solution, SolveMethod, SolveOptions } from "./solve/types.ts";
+export type { AbortSignalLike, Factored, Solution, SolveMethod, SolveOptions, SolveRounding } from "./solve/types.ts";
 export { csc, csr, toCsc, toCsr } from "./sparse/formats.ts";
 export { ilu0 } from "./sparse/ilu0.ts";
 export type { Schedule, SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";

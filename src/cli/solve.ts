@@ -23,7 +23,7 @@ export const solve: Command = {
     "no-fallback": { type: "boolean", help: "do not go on to costlier methods if the first one does not converge" },
     "max-iterations": { type: "string", value: "N", help: "the most corrections with one set of factors; default 30" },
     ...OUTPUT_OPTIONS,
-    ...engineOptions("the last bits may differ, but not with --method exact"),
+    ...engineOptions("the bits are the same, except with --rounding backward"),
   },
   help: `
 Solves A x = b for a square matrix and one right-hand side or, as the columns of a matrix, several, from .npy, Matrix Market or
@@ -44,7 +44,7 @@ residual at most 1 and backwardError at most (n + 1) 2^-53. Exit code 1 if the m
       maxIterations: args.whole("max-iterations", 1),
     };
     const A = widened(asMatrix(left, await load(left, io)));
-    const b = rightHandSide(right, await load(right, io));
+    const b = rightHandSide(right, await load(right, io), A.rows);
     await using engine = await openEngine(args, A.rows ** 3);
     const progress = new Progress(io, "solve").tick();
     try {
@@ -79,8 +79,8 @@ residual at most 1 and backwardError at most (n + 1) 2^-53. Exit code 1 if the m
   },
 };
 
-// One column or row is a vector; several columns are so many right-hand sides.
-function rightHandSide(name: string, value: Loaded): Float64Array | Matrix {
-  if (isVector(value) || value.rows === 1 || value.cols === 1) return inBinary64(asVector(name, value));
+// One column is a vector, and so is one row, unless there is one unknown; several columns are right-hand sides.
+function rightHandSide(name: string, value: Loaded, unknowns: number): Float64Array | Matrix {
+  if (isVector(value) || value.cols === 1 || (value.rows === 1 && unknowns !== 1)) return inBinary64(asVector(name, value));
   return widened(asMatrix(name, value));
 }

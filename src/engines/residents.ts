@@ -121,6 +121,7 @@ export class Residents {
       for (const { resident, writes } of lent) resident.lend(writes);
       try {
         const result = await call(...args.map((arg, i) => (i < names.length && arg instanceof OnEngine ? arg.inner : arg)));
+        this.checkOpen(routine); // an engine on this thread goes on until it is through: its answer comes too late
         const target = writes === undefined ? undefined : args[writes];
         return target instanceof OnEngine ? target : result;
       } finally {

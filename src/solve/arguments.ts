@@ -9,7 +9,7 @@ import { checkSparse } from "../sparse/formats.ts";
 import type { Matrix, Real, Sparse } from "../types.ts";
 import { beside, rowByRow } from "./columns.ts";
 import { largest } from "./powers.ts";
-import { METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
+import { type AbortSignalLike, METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
 
 /** The options of a call, all set. */
 export interface Settings {
@@ -17,7 +17,7 @@ export interface Settings {
   readonly rounding: SolveRounding;
   readonly fallback: boolean;
   readonly maxIterations: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignalLike | undefined;
   readonly onProgress: SolveOptions["onProgress"];
 }
 

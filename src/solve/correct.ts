@@ -25,6 +25,7 @@ import {
   conditionOf,
   drop,
   exactOf,
+  factored,
   formOf,
   freeForm,
   productOf,
@@ -56,9 +57,12 @@ export function* answerCorrectly(
   if (state.method !== "exact" && (settings.fallback || state.method === "double"))
     yield* byFactors(work, targets, settings, state, progress);
   if (settings.fallback || state.method === "exact") yield* byExactArithmetic(work, targets, state, progress);
+  if (!progress.aborted) yield* proveExactly(work, progress);
+  if (targets.some(({ x }) => x.some(Number.isNaN))) progress.throwIfAborted(); // there is no answer to end with
   const measures: Measured[] = [];
   for (const { b, x, measures: known } of targets) measures.push(known ?? (yield* measuredAnew(work.given, b, x)));
   const form = work.balanced ?? work;
+  if (form.factors.size === 0) yield* factored(form, "double", []); // for the condition
   const isCertified = work.regular && targets.every(({ open }) => open.length === 0);
   return {
     x: inOrder(
@@ -67,7 +71,7 @@ export function* answerCorrectly(
       order,
     ),
     converged: isCertified,
-    method: state.method,
+    method: !isCertified && state.method === "modular" ? "double" : state.method, // aborted: x is what factors had come to
     fellBack: state.fellBack,
     iterations: state.iterations,
     residual: largestOf(measures.map(({ residual }) => residual)),

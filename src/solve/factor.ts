@@ -8,7 +8,7 @@ import { prepareModulo } from "./exact.ts";
 import { Progress } from "./progress.ts";
 import { answer, fetched, firstOf, nothingToSolve, onHost } from "./solve.ts";
 import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
-import { attempt, begin, checkRegular, drop, end, exactOf, freeDropped, type Work } from "./work.ts";
+import { attempt, begin, checkRegular, drop, end, exactOf, freeDropped, productOf, type Work } from "./work.ts";
 
 /** A factorisation for any number of right-hand sides; `run` runs its solves. */
 export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run): Routine<unknown> {
@@ -20,12 +20,13 @@ export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run
   const work = yield* begin("factor", square, true);
   try {
     yield* prepare(work, first, settings);
+    settings.signal?.throwIfAborted(); // what was to be proved may not be
     freeDropped(work);
   } catch (error) {
     end(work);
     throw error;
   }
-  return facade(A.rows, work, first, settings, run);
+  return facade(A.rows, work, first, { ...settings, signal: undefined, onProgress: undefined }, run); // those are of this call alone
 }
 
 // The factors of the first method, or a SingularError.
@@ -35,7 +36,7 @@ function* prepare(work: Work, first: SolveMethod, settings: Settings): Routine<v
   if (rounding === "backward") {
     yield* attempt(work, first, [], 0);
     yield* checkRegular(work, first, true, progress);
-  } else if (first === "exact" || !(yield* certifiedFactors(work, settings))) {
+  } else if (first === "exact" || !((yield* certifiedFactors(work, settings)) || (settings.fallback && (yield* productOf(work))))) {
     if (yield* prepareModulo(yield* exactOf(work), progress)) work.regular = true;
   }
 }

@@ -1,6 +1,7 @@
 // Watching and aborting: the exact stages of solve() report to a Progress between steps, and stop if it says so.
 import type { Routine } from "../dense/steps.ts";
 import type { Wait } from "../engines/device.ts";
+import type { AbortSignalLike } from "./types.ts";
 
 // An engine that answers later lets others have their turn: a signal can be given, and progress be seen.
 const pause: Wait = { now() {}, later: () => new Promise((resolve) => setTimeout(resolve, 0)) };
@@ -11,12 +12,16 @@ export class Progress {
   private last = 0;
 
   constructor(
-    private readonly signal: AbortSignal | undefined,
+    private readonly signal: AbortSignalLike | undefined,
     private readonly onProgress: ((stage: string, done: number) => void) | undefined,
   ) {}
 
   get aborted(): boolean {
     return this.signal?.aborted ?? false;
+  }
+
+  throwIfAborted(): void {
+    this.signal?.throwIfAborted();
   }
 
   /** Tell how far a stage is, from 0 to 1, let others on now and then, and return whether to go on. */

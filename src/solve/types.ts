@@ -7,7 +7,14 @@ export const METHODS = ["mixed", "double", "exact"] as const;
 export type SolveMethod = (typeof METHODS)[number];
 
 export const SOLVE_ROUNDINGS = ["correct", "backward"] as const;
+/** What a solution is rounded to: the exact one, or one with a small backward error. */
 export type SolveRounding = (typeof SOLVE_ROUNDINGS)[number];
+
+/** What is used of an AbortSignal, whose type comes with "DOM" and with Node's types: a program may be compiled with neither. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  throwIfAborted(): void;
+}
 
 /** What solve() and factor() are asked for. */
 export interface SolveOptions {
@@ -19,9 +26,9 @@ export interface SolveOptions {
   fallback?: boolean | undefined;
   /** The most corrections with one set of factors; default 30. It does not limit exact arithmetic. */
   maxIterations?: number | undefined;
-  /** Ends exact arithmetic early, on engines: the answer is then not certified. One that is aborted at the call rejects. */
-  signal?: AbortSignal | undefined;
-  /** Called now and then while exact arithmetic is at work, on engines; `done` is from 0 to 1. */
+  /** An AbortSignal. It ends exact arithmetic early: the answer is then not certified. One that is aborted at the call rejects. */
+  signal?: AbortSignalLike | undefined;
+  /** Called now and then while exact arithmetic is at work; `done` is from 0 to 1. */
   onProgress?: ((stage: string, done: number) => void) | undefined;
 }
 

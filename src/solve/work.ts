@@ -122,7 +122,7 @@ export function* attempt(work: Work, method: SolveMethod, columns: readonly Floa
 const LOWER = 600;
 
 /** The factors, and if they are new the solutions that came with them. */
-function* factored(
+export function* factored(
   form: Form,
   method: SolveMethod,
   rights: readonly Right[],

@@ -42,7 +42,7 @@ describe("help", () => {
       expect(sptrsv).toMatch(new RegExp(`--${option} [^-]*; without --plain the bits are the same `));
     expect(sptrsv).toMatch(/--plain ordinary arithmetic instead of exact sums: other bits, and with levc and slfc not always the same/);
     expect((await halfulp(["--help"])).out).toMatch(/with the bits of trsv on the stored entries unless --plain is given/);
-    expect(await help("solve")).toMatch(/--engine E [^-]*; the last bits may differ, but not with --method exact/);
+    expect(await help("solve")).toMatch(/--engine E [^-]*; the bits are the same, except with --rounding backward/);
   });
   test("every example names a command and options that there are", () => {
     for (const { examples } of COMMANDS)

@@ -208,6 +208,14 @@ describe("solve", () => {
     }
     expect(hashes.size).toBe(1);
   });
+  test("one unknown and several right-hand sides", async () => {
+    const said = await json([
+      "solve",
+      npy("one.npy", matrix(Float64Array.of(4), 1, 1)),
+      npy("three.npy", matrix(Float64Array.of(4, 8, 2), 1, 3)),
+    ]);
+    expect(said.x).toEqual([[1, 2, 0.5]]);
+  });
   test("several right-hand sides, in either order", async () => {
     const B = matrix(numbers(2 * n), n, 2);
     const columns = matrix(

@@ -281,18 +281,15 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     const engine = backward(await open({ choices: { solve } }));
     const { iterations } = await engine.solve(A, vector(n), { method: "mixed" });
     await engine.close();
-    // A correction each, then the systems that the condition is estimated from, all at once, which the CPU has no part in, and then
-    // the random system that shows that A is regular.
+    // A correction each, and then the random system that shows that A is regular.
     expect(phases.slice(0, 2).map(({ name }) => name)).toEqual(["factorize", "backward"]);
     expect(phases.length).toBeGreaterThan(2 + 2 * iterations);
     phases.slice(2).forEach(({ name }, k) => {
       expect(name).toBe(k % 2 === 0 ? "forward" : "backward");
     });
-    const estimate = 2 + 2 * iterations;
-    for (const [k, { n: order, wall, cpu, gpu, overlap }] of phases.entries()) {
+    for (const { n: order, wall, cpu, gpu, overlap } of phases) {
       expect(order).toBe(n);
-      if (k === estimate || k === estimate + 1) expect(cpu).toBe(0);
-      else expect(cpu).toBeGreaterThan(0);
+      expect(cpu).toBeGreaterThan(0);
       expect(gpu).toBeGreaterThan(0);
       expect(overlap).toBeGreaterThanOrEqual(0);
       expect(overlap).toBeLessThanOrEqual(Math.min(cpu, gpu) + 1e-9);

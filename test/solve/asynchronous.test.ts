@@ -291,17 +291,29 @@ describe.each(KINDS)("exact arithmetic on engine %s", (kind) => {
     checkSolution(await abortedIn("elimination", call), A, b, kind);
   });
 
-  test("factors whose solve or making was aborted go on where it ended", async () => {
+  test("factors whose solve was aborted go on where it ended; aborted factors are none", async () => {
     const factored = await engine.factor(A);
     const aborted = await abortedIn("lifting", (options) => factored.solve(b, options));
     expect(aborted).toMatchObject({ certified: false, converged: false });
     expect(await factored.solve(b)).toMatchObject({ certified: true, x: whole.x });
     await factored.free();
     const controller = new AbortController();
-    const unproved = await engine.factor(A, { signal: controller.signal, onProgress: () => controller.abort() });
-    const { signal } = new AbortController();
-    expect(await unproved.solve(b, { signal, onProgress: () => {} })).toMatchObject({ certified: true, x: whole.x });
-    await unproved.free();
+    const making = engine.factor(A, { signal: controller.signal, onProgress: () => controller.abort() });
+    await expect(making).rejects.toBe(controller.signal.reason);
+  });
+
+  test("a signal of factor() is not one of its solves", async () => {
+    const controller = new AbortController();
+    const factored = await engine.factor(A, { signal: controller.signal });
+    controller.abort();
+    expect(await factored.solve(b)).toMatchObject({ certified: true, x: whole.x });
+    await factored.free();
+  });
+
+  test("aborted before there is any answer it rejects", async () => {
+    const controller = new AbortController();
+    const call = engine.solve(A, b, { method: "exact", signal: controller.signal, onProgress: () => controller.abort() });
+    await expect(call).rejects.toBe(controller.signal.reason);
   });
 
   test("a signal that is aborted afterwards changes nothing", async () => {

@@ -596,3 +596,23 @@ describe(`sparse matrices, HALFULP_SEED=${SEED}`, () => {
     }
   });
 });
+
+describeDense("options that forbid exact arithmetic", ({ solve }) => {
+  test("do not make a singular matrix pass for a regular one", async () => {
+    const A = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
+    for (const method of METHODS) {
+      const error = await failure(() => solve(A, Float64Array.of(1, 1, 1), { fallback: false, method }));
+      expect(error, method).toBeInstanceOf(SingularError);
+      expect(error.index, method).toBe(2);
+    }
+  });
+
+  test("the condition is estimated whatever the method", async () => {
+    const A = matrix(Float64Array.of(4, 1, 2, 3), 2, 2);
+    for (const method of METHODS) {
+      const { condition } = await solve(A, Float64Array.of(6, 8), { method });
+      expect(condition, method).toBeGreaterThan(1);
+      expect(condition, method).toBeLessThan(30);
+    }
+  });
+});
