@@ -299,7 +299,7 @@ describe.each(KINDS)("exact arithmetic on engine %s", (kind) => {
     await factored.free();
     const controller = new AbortController();
     const making = engine.factor(A, { signal: controller.signal, onProgress: () => controller.abort() });
-    await expect(making).rejects.toBe(controller.signal.reason);
+    await expect(making).rejects.toHaveProperty("name", "AbortError");
   });
 
   test("a signal of factor() is not one of its solves", async () => {
@@ -313,7 +313,7 @@ describe.each(KINDS)("exact arithmetic on engine %s", (kind) => {
   test("aborted before there is any answer it rejects", async () => {
     const controller = new AbortController();
     const call = engine.solve(A, b, { method: "exact", signal: controller.signal, onProgress: () => controller.abort() });
-    await expect(call).rejects.toBe(controller.signal.reason);
+    await expect(call).rejects.toHaveProperty("name", "AbortError");
   });
 
   test("a signal that is aborted afterwards changes nothing", async () => {
