@@ -33,7 +33,7 @@ export async function openRunners(): Promise<Runner[]> {
   return runners;
 }
 
-/** Progress that counts how often it was asked, and goes on for so many times. */
+/** Progress that counts how often it was asked, and stops after the given number of times. */
 export class Counting extends Progress {
   count = 0;
 
