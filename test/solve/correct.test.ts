@@ -616,3 +616,24 @@ describeDense("options that forbid exact arithmetic", ({ solve }) => {
     }
   });
 });
+
+describeDense(`quotients as near to a tie as any can be, HALFULP_SEED=${SEED}`, ({ solve }) => {
+  // q x = b with b 2^54 = m q + s for odd q and m, s = 1 or -1: x is m / 2^54 + s / (q 2^54), and m / 2^54 is a tie.
+  test("are rounded to the right side of it", async () => {
+    const random = new Random(SEED);
+    const [half, whole] = [1n << 53n, 1n << 54n];
+    for (let found = 0; found < 12; ) {
+      const q = (1n << 52n) + 2n * BigInt(random.word() >>> 0) * 2n ** 15n + BigInt(random.below(2 ** 15)) * 2n + 1n;
+      let inverse = 1n; // of q, modulo 2^54, by Newton's iteration
+      for (let k = 0; k < 6; k++) inverse = (inverse * (2n - q * inverse)) % whole;
+      for (const s of [1n, -1n]) {
+        const m = (((-s * inverse) % whole) + whole) % whole;
+        if (m < half) continue; // it has fewer than 54 bits
+        found++;
+        const b = (m * q + s) / whole;
+        const { x, certified } = await solve(matrix(Float64Array.of(Number(q)), 1, 1), Float64Array.of(Number(b)));
+        expect([x[0], certified], `${b} / ${q}`).toEqual([Number((m + s) / 2n) / 2 ** 53, true]);
+      }
+    }
+  });
+});
