@@ -2,7 +2,7 @@
 // with --quick, it is a smoke test.
 //   node bench/gpu.mjs [--only floor,reductions,gemv] [--device NAME] [--out FILE] [--rounds 9] [--quick]
 import { existsSync, readFileSync } from "node:fs";
-import { openDevice } from "../dist/engines/opencl/device.js";
+import { openDevice } from "../dist/engines/opencl/device/device.js";
 import { openCuda } from "./cuda.mjs";
 import { measureCalls } from "./gpuCalls.mjs";
 import { measureFloor } from "./gpuFloor.mjs";

@@ -1,15 +1,16 @@
 // Our routines on a device, below their public doors: arguments are on the device already, and a call whose result stays
 // there does not wait for it.
-import { runSync } from "../dist/dense/steps.js";
+
 import { now } from "../dist/engines/device.js";
 import { EXACT_STAGES } from "../dist/engines/kernels.js";
-import { gemvBy } from "../dist/engines/opencl/gemv.js";
+import { gemvBy } from "../dist/engines/opencl/dense/gemv.js";
+import { lu } from "../dist/engines/opencl/dense/lu.js";
+import { luUnblocked } from "../dist/engines/opencl/dense/luUnblocked.js";
+import { trsvBy } from "../dist/engines/opencl/dense/trsv.js";
+import { inScope } from "../dist/engines/opencl/device/scope.js";
 import { kernelsOn } from "../dist/engines/opencl/index.js";
-import { lu } from "../dist/engines/opencl/lu.js";
-import { luUnblocked } from "../dist/engines/opencl/luUnblocked.js";
-import { reduce } from "../dist/engines/opencl/reductions.js";
-import { inScope } from "../dist/engines/opencl/scope.js";
-import { trsvBy } from "../dist/engines/opencl/trsv.js";
+import { reduce } from "../dist/engines/opencl/reductions/reduce.js";
+import { runSync } from "../dist/engines/steps.js";
 import { Superaccumulator } from "../dist/exact/superaccumulator.js";
 
 const SINGLE = { rounding: "single", refine: 0, refineBlocks: 0, blockSize: 0 };

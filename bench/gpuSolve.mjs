@@ -1,7 +1,7 @@
 // solve() beside cuSOLVER, with A on the device on both sides: Dgetrf and Dgetrs, DDgesv and DSgesv. A time runs from the call
 // until x is known to be there; ours brings x to the caller too. Ours takes rows for what the others take for columns, which is
 // the same work on the transpose.
-import { openDevice } from "../dist/engines/opencl/device.js";
+import { openDevice } from "../dist/engines/opencl/device/device.js";
 import { backendOn } from "../dist/engines/opencl/index.js";
 import { contestOf } from "./gpuClock.mjs";
 import { withData } from "./gpuData.mjs";

@@ -11,17 +11,22 @@ import { main } from "assemblyscript/asc";
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const KERNELS = "src/engines/wasm/assembly";
 const GENERATED = (entry) => `src/engines/wasm/${entry}.generated.ts`;
-const OPENCL = "src/engines/opencl/kernels";
-const SOURCES = "src/engines/opencl/sources.generated.ts";
+const OPENCL = "src/engines/opencl";
 const onlyKernels = process.argv.includes("--kernels");
 
-// Without comments, which the driver's compiler has no use for.
-const texts = readdirSync(OPENCL).map((file) => {
-  const text = readFileSync(join(OPENCL, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
-  return `export const ${file.replace(".cl", "")} = ${JSON.stringify(text)};\n`;
-});
-const sources = `// Generated from kernels/ by scripts/build.mjs.\n${texts.join("")}`;
-if (!existsSync(SOURCES) || readFileSync(SOURCES, "utf8") !== sources) writeFileSync(SOURCES, sources); // else it would be the newest
+// The OpenCL C of each part as text beside its host code, without comments, which the driver's compiler has no use for.
+for (const part of readdirSync(OPENCL, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+  const folder = join(OPENCL, part.name);
+  const texts = readdirSync(folder)
+    .filter((file) => file.endsWith(".cl"))
+    .map((file) => {
+      const text = readFileSync(join(folder, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
+      return `export const ${file.replace(".cl", "")} = ${JSON.stringify(text)};\n`;
+    });
+  const generated = join(folder, "sources.generated.ts");
+  const sources = `// Generated from the kernels of this folder by scripts/build.mjs.\n${texts.join("")}`;
+  if (!existsSync(generated) || readFileSync(generated, "utf8") !== sources) writeFileSync(generated, sources); // else it would be the newest
+}
 
 if (process.argv.includes("--if-needed")) {
   const [target, from] = onlyKernels
@@ -37,7 +42,7 @@ const IMPORT = Buffer.from([3, ...Buffer.from("env"), 6, ...Buffer.from("memory"
 // Builds with fused multiply-add and with Dekker's products share most of their bytes. In slices that take turns what they share
 // is within the 32 KiB that gzip looks back: the second costs a quarter of the first. Every byte is one character: gzip makes as
 // little of it as of the bytes themselves, and more than half as much again of base64, where repetitions are not aligned. The byte 0
-// is the first character behind the double quote: none has to be escaped but the backslash. (src/engines/wasm/stored.ts reads it.)
+// is the first character behind the double quote: none has to be escaped but the backslash. (src/engines/wasm/packedModule.ts reads it.)
 const SLICES = 8;
 const ZERO = '"'.charCodeAt(0) + 1;
 
@@ -54,9 +59,9 @@ for (const entry of ["vectors", "matrices"]) {
   writeFileSync(
     GENERATED(entry),
     `// Generated from assembly/${entry}.ts by scripts/build.mjs.
-import type { Stored } from "./stored.ts";
+import type { PackedModule } from "./packedModule.ts";
 
-export const ${entry}: Stored = {
+export const ${entry}: PackedModule = {
   lengths: [${lengths.join(", ")}],
   shared: [${shared.join(", ")}],
   slices: ${SLICES},

@@ -1,6 +1,7 @@
 // The OpenCL engine by itself: its devices, and an engine on one of them, as open("opencl") gives.
-import { checkOptions } from "./checks.ts";
-import { type Engine, engineOf } from "./engines/engine.ts";
+
+import { type Engine, engineOf } from "./api/engine.ts";
+import { checkOptions } from "./arrays/checks.ts";
 import { checkChoices } from "./engines/opencl/choices.ts";
 import { type Choices, openclBackend } from "./engines/opencl/index.ts";
 

@@ -1,35 +1,35 @@
 // For study and benchmarks: every stage alone, on an engine of choice, and the pieces of exact/.
 // Ordinary users need none of this: the routines of the main module choose, and return the same bits.
-import { checkPair, checkVector, checkWord, ROUNDINGS } from "./checks.ts";
-import { type Level1, level1, onlyNegativeZeros } from "./dense/level1.ts";
-import { reduce } from "./dense/reduce.ts";
-import { routines } from "./dense/routines.ts";
-import type { BothPrecisions } from "./dense/types.ts";
-import { newVector } from "./dense/vectors.ts";
+import { checkPair, checkVector, checkWord, ROUNDINGS } from "./arrays/checks.ts";
+import type { Real, Reduction, Rounding } from "./arrays/types.ts";
+import { newVector } from "./arrays/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
-import { reference } from "./engines/reference.ts";
+import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
+import { reference } from "./engines/reference/index.ts";
+import { sparse } from "./engines/reference/sparse.ts";
 import { part } from "./engines/wasm/arena.ts";
 import { load } from "./engines/wasm/load.ts";
-import { type AddProducts, dense, type Line } from "./exact/dense.ts";
 import { enclosure } from "./exact/enclosure.ts";
-import { sparse } from "./exact/sparse.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
-import type { Solves } from "./solve/types.ts";
-import type { Real, Reduction, Rounding } from "./types.ts";
+import { type Level1, level1, onlyNegativeZeros } from "./routines/level1.ts";
+import { reduce } from "./routines/reduce.ts";
+import { routines } from "./routines/routines.ts";
+import type { Solves } from "./routines/solve/types.ts";
+import type { BothPrecisions } from "./routines/types.ts";
 
-export { asyncRoutines } from "./dense/routines.ts";
-export type { AsyncKernels } from "./dense/steps.ts";
-export { type Engine, engineOf } from "./engines/engine.ts";
-export type { Entries, Kernels, LocalKernels, Substitution } from "./engines/kernels.ts";
-export { onThreads } from "./engines/open.ts";
+export { type Engine, engineOf } from "./api/engine.ts";
+export { onThreads } from "./api/open.ts";
+export { Random } from "./arrays/random.ts";
+export type { Reduction } from "./arrays/types.ts";
+export type { Kernels, LocalKernels, StridedMatrix, Substitution } from "./engines/kernels.ts";
+export type { AsyncKernels } from "./engines/steps.ts";
 export { doubleDoubleTrsv } from "./exact/doubleDouble.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";
 export { Superaccumulator } from "./exact/superaccumulator.ts";
 export { twoProd, twoSum } from "./exact/transforms.ts";
-export { Random } from "./problems/random.ts";
-export { dependencyCounts, kahn, type Levels, levels } from "./sparse/levels.ts";
-export type { Reduction } from "./types.ts";
+export { asyncRoutines } from "./routines/routines.ts";
+export { dependencyCounts, kahn, type Levels, levels } from "./routines/sparse/levels.ts";
 
 /** The synchronous engines by name; undefined where this machine cannot run one. */
 export function kernels(name: "embedded" | "reference" | "wasm-fma" | "wasm-dekker"): LocalKernels | undefined {
@@ -100,7 +100,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     reserve: reference.reserve,
     firstZero: reference.firstZero,
     sptrsv: sparse(addProducts),
-    plain: engine.plain,
+    approximate: engine.approximate,
     ...dense(addProducts),
   };
 }

@@ -1,8 +1,8 @@
 // The bounds themselves: what a stage says it may have lost is never less than what it lost.
 import { expect, test } from "vitest";
+import type { Real, Reduction } from "../src/arrays/types.ts";
 import { enclosure } from "../src/exact/enclosure.ts";
 import { Random, Superaccumulator } from "../src/study.ts";
-import type { Real, Reduction } from "../src/types.ts";
 import { describeEngines } from "./engines.ts";
 import { KINDS, toSingle, vector } from "./generators.ts";
 import { exactNumber, exactReduction } from "./oracles/rational.ts";

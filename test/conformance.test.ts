@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { Format, Real, Reduction, Rounding } from "../src/arrays/types.ts";
 import { Accumulator } from "../src/index.ts";
 import { Random, reduceBy, STAGES } from "../src/study.ts";
-import type { Format, Real, Reduction, Rounding } from "../src/types.ts";
 import { describeEngines, type Routines, RUNNING } from "./engines.ts";
 import { KINDS, length, permutation, toSingle, vector } from "./generators.ts";
 import { fromHex, toHex } from "./hex.ts";

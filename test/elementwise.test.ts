@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Format, Real } from "../src/arrays/types.ts";
 import { Random } from "../src/study.ts";
-import type { Format, Real } from "../src/types.ts";
 import { describeEngines, RUNNING } from "./engines.ts";
 import { KINDS, length, toSingle, vector } from "./generators.ts";
 import { storedBits } from "./hex.ts";

@@ -1,10 +1,10 @@
 // The table of engines: every conformance test runs over all of it, and a new engine is one more row.
 // HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
 import { describe } from "vitest";
-import type { Solution, SolveOptions } from "../src/solve/types.ts";
-import type { Schedule, SparseOptions } from "../src/sparse/types.ts";
+import type { Matrix, Real, Sparse, TriangularOptions } from "../src/arrays/types.ts";
+import type { Solution, SolveOptions } from "../src/routines/solve/types.ts";
+import type { Schedule, SparseOptions } from "../src/routines/sparse/types.ts";
 import { engineOf, type Kernels, kernels, level1On, onThreads, openclKernels, routinesOn } from "../src/study.ts";
-import type { Matrix, Real, Sparse, TriangularOptions } from "../src/types.ts";
 
 export interface Row {
   readonly name: string;

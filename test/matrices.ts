@@ -1,8 +1,8 @@
 // Random matrices in random places of memory: either order, rows further apart than they need to be, from an offset.
 // What is no entry of the matrix is NaN, so that reading it shows.
-import { matrix } from "../src/matrix.ts";
+import { matrix } from "../src/arrays/matrix.ts";
+import type { Format, Matrix, Real } from "../src/arrays/types.ts";
 import type { Random } from "../src/study.ts";
-import type { Format, Matrix, Real } from "../src/types.ts";
 import { KINDS, type Kind, toSingle, vector } from "./generators.ts";
 import { storedBits, toHex } from "./hex.ts";
 import { type Entry, nearest, negated, product, range, rounded, sum, type Value, value } from "./oracles/matrices.ts";

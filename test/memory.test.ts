@@ -214,9 +214,9 @@ describe("memory of plans and factors", () => {
   });
 
   test("of copies and factors likewise", async () => {
-    const { plain } = embedded;
+    const { approximate: plain } = embedded;
     const data = filled(new Float64Array(100 * 100));
-    const A = { data, offset: 0, rows: 100, cols: 100, rowStep: 100, colStep: 1 };
+    const A = { data, offset: 0, rows: 100, cols: 100, rowStride: 100, colStride: 1 };
     const ones = new Float64Array(100).fill(1);
     const none = new Float64Array(0);
     const make = async () => {

@@ -1,4 +1,4 @@
-import { HalfulpError } from "../errors.ts";
+import { HalfulpError } from "../arrays/errors.ts";
 
 // What a subcommand is. A new one is a file with a Command and a line in commands.ts.
 

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { engines, open } from "../engines/open.ts";
+import { engines, open } from "../api/open.ts";
 import type { DeviceInfo } from "../engines/opencl/index.ts";
 import type { Command } from "./command.ts";
 import { Progress } from "./progress.ts";

@@ -1,6 +1,6 @@
+import { type Backend, type Engine, engineOf } from "../api/engine.ts";
+import { onThisThread, onThreads, onWasm, open } from "../api/open.ts";
 import { embedded } from "../engines/embedded.ts";
-import { type Backend, type Engine, engineOf } from "../engines/engine.ts";
-import { onThisThread, onThreads, onWasm, open } from "../engines/open.ts";
 import { cores } from "../engines/threads/cores.ts";
 import { type Arguments, type Options, UsageError } from "./command.ts";
 

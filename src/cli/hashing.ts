@@ -1,9 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
-import { LITTLE_ENDIAN } from "../byteOrder.ts";
+import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
+import { stridedView } from "../arrays/matrix.ts";
+import { toCsr } from "../arrays/sparse.ts";
+import type { Matrix, Real } from "../arrays/types.ts";
 import { bytesOf, swapBytes } from "../files/npy.ts";
-import { entries } from "../matrix.ts";
-import { toCsr } from "../sparse/formats.ts";
-import type { Matrix, Real } from "../types.ts";
 import { isSparse, isVector, type Loaded } from "./load.ts";
 
 // The hash of a result is the SHA-256 of its numbers as they are stored, little-endian, and of nothing else: of a vector its
@@ -36,7 +36,7 @@ export function addTo(hash: Hash, x: Real | Int32Array): void {
 
 /** The rows of a matrix, bit by bit, one array for all of them. */
 export function* rowsOf(A: Matrix<Float64Array> | Matrix<Float32Array>): Generator<Real> {
-  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
   if (rows === 0 || cols === 0) return; // there may be very many of the others
   const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4); // a NaN keeps its bits only where it is no number
   const width = data.BYTES_PER_ELEMENT / 4;
@@ -44,7 +44,7 @@ export function* rowsOf(A: Matrix<Float64Array> | Matrix<Float32Array>): Generat
   const target = new Int32Array(row.buffer);
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < cols; j++) {
-      const from = width * (offset + i * rowStep + j * colStep);
+      const from = width * (offset + i * rowStride + j * colStride);
       for (let k = 0; k < width; k++) target[width * j + k] = words[from + k] as number;
     }
     yield row;

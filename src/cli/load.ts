@@ -1,12 +1,12 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { newVector } from "../dense/vectors.ts";
-import { FormatError, ShapeError } from "../errors.ts";
+import { FormatError, ShapeError } from "../arrays/errors.ts";
+import { matrix } from "../arrays/matrix.ts";
+import type { Matrix, Real, Sparse } from "../arrays/types.ts";
+import { newVector } from "../arrays/vectors.ts";
 import { readMatrixMarket } from "../files/matrixMarket.ts";
 import { shaped } from "../files/npy.ts";
 import { MAGIC } from "../files/npyHeader.ts";
-import { matrix } from "../matrix.ts";
-import type { Matrix, Real, Sparse } from "../types.ts";
 import { ByteStream } from "./byteStream.ts";
 import { type Io, UsageError } from "./command.ts";
 import { csvMatrix } from "./csv.ts";
@@ -52,9 +52,9 @@ async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 export async function collect(numbers: Numbers): Promise<Loaded> {
   const { name, width, repeatable } = numbers;
   const [count, shape, fortranOrder] = [numbers.count as number, numbers.shape as number[], numbers.fortranOrder];
-  if (!repeatable && count > MOST) {
+  if (!repeatable && count > MAX) {
     await numbers.close();
-    throw new ShapeError(`${name} has ${count} numbers (shape (${shape.join(", ")})), expected at most ${MOST} from a stream`);
+    throw new ShapeError(`${name} has ${count} numbers (shape (${shape.join(", ")})), expected at most ${MAX} from a stream`);
   }
   const none: Real = width === 8 ? new Float64Array(0) : new Float32Array(0);
   const kept: Real[] = [];
@@ -117,7 +117,7 @@ export function inBinary64(x: Real): Float64Array {
 }
 
 // What an engine's memory holds.
-const MOST = 2 ** 29;
+const MAX = 2 ** 29;
 // A line of sizes must not cost more memory than the file that it announces could fill, but for 1 GiB.
 const ZEROS = 2 ** 27;
 const ZEROS_PER_ENTRY = 64;
@@ -127,7 +127,7 @@ export function asMatrix(name: string, value: Loaded): Matrix<Float64Array> | Ma
   if (isVector(value)) throw new ShapeError(`${name} is a vector of ${value.length} numbers, expected a matrix`);
   if (!isSparse(value)) return value;
   const { rows, cols } = value;
-  const most = Math.min(MOST, Math.max(ZEROS, ZEROS_PER_ENTRY * value.values.length));
+  const most = Math.min(MAX, Math.max(ZEROS, ZEROS_PER_ENTRY * value.values.length));
   if (rows * cols > most)
     throw new ShapeError(
       `${name} is a sparse matrix, ${rows} by ${cols}, expected at most ${most} entries with the zeros (sptrsv needs none)`,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { factorizationError } from "../dense/measures.ts";
-import type { LU } from "../dense/types.ts";
-import type { Matrix } from "../types.ts";
+import type { Matrix } from "../arrays/types.ts";
+import { factorizationError } from "../routines/dense/measures.ts";
+import type { LU } from "../routines/types.ts";
 import { type Command, UsageError } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
 import { hashOf } from "./hashing.ts";

@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { LITTLE_ENDIAN } from "../byteOrder.ts";
-import { FormatError } from "../errors.ts";
+import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
+import { FormatError } from "../arrays/errors.ts";
+import type { Real } from "../arrays/types.ts";
 import { checkNpySize } from "../files/npy.ts";
 import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../files/npyHeader.ts";
-import type { Real } from "../types.ts";
 import { ByteStream } from "./byteStream.ts";
 import { fileChunks, streamChunks } from "./chunks.ts";
 import { type Io, UsageError } from "./command.ts";

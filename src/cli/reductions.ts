@@ -1,6 +1,6 @@
-import { ROUNDINGS } from "../checks.ts";
-import { ShapeError } from "../errors.ts";
-import type { Format, Reduction } from "../types.ts";
+import { ROUNDINGS } from "../arrays/checks.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import type { Format, Reduction } from "../arrays/types.ts";
 import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "./command.ts";
 import { PLACE } from "./csv.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";

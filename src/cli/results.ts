@@ -1,4 +1,4 @@
-import type { Matrix, Real } from "../types.ts";
+import type { Matrix, Real } from "../arrays/types.ts";
 import type { Arguments, Options, Outcome } from "./command.ts";
 import { hashOf, rowsOf } from "./hashing.ts";
 import { isVector } from "./load.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { HalfulpError, SingularError, ValueError } from "../errors.ts";
+import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import { Arguments, type Command, type Io, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { routines } from "../dense/routines.ts";
-import type { Engine } from "../engines/engine.ts";
-import { reference } from "../engines/reference.ts";
+import type { Engine } from "../api/engine.ts";
+import { matrix } from "../arrays/matrix.ts";
+import { Random } from "../arrays/random.ts";
+import { csr } from "../arrays/sparse.ts";
+import type { Matrix, Real, Rounding, Sparse } from "../arrays/types.ts";
+import { reference } from "../engines/reference/index.ts";
 import { load } from "../engines/wasm/load.ts";
-import { matrix } from "../matrix.ts";
-import { Random } from "../problems/random.ts";
-import { csr } from "../sparse/formats.ts";
-import type { Matrix, Real, Rounding, Sparse } from "../types.ts";
+import { routines } from "../routines/routines.ts";
 import { addTo } from "./hashing.ts";
 
 // Conformance vectors that travel with the package: made of random bits, the same on every machine, and chosen to be hard (terms

@@ -1,6 +1,6 @@
-import { matrix } from "../matrix.ts";
-import type { SolveOptions } from "../solve/types.ts";
-import type { Matrix } from "../types.ts";
+import { matrix } from "../arrays/matrix.ts";
+import type { Matrix } from "../arrays/types.ts";
+import type { SolveOptions } from "../routines/solve/types.ts";
 import type { Command } from "./command.ts";
 import { engineOptions, openEngine } from "./engine.ts";
 import { asMatrix, asVector, inBinary64, isVector, type Loaded, load, widened } from "./load.ts";

@@ -1,8 +1,8 @@
-import { ShapeError } from "../errors.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import { toCsc, toCsr } from "../arrays/sparse.ts";
+import type { Sparse } from "../arrays/types.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
-import { toCsc, toCsr } from "../sparse/formats.ts";
-import type { Schedule, SparseOptions } from "../sparse/types.ts";
-import type { Sparse } from "../types.ts";
+import type { Schedule, SparseOptions } from "../routines/sparse/types.ts";
 import type { Command } from "./command.ts";
 import { engineOptions, openEngine } from "./engine.ts";
 import { asVector, inBinary64, isSparse, load } from "./load.ts";
@@ -26,7 +26,7 @@ export const sptrsv: Command = {
     ...engineOptions("without --plain the bits are the same"),
   },
   help: `
-Solves L x = b for a sparse triangle, a Matrix Market file in coordinate format; b is a .npy, Matrix Market or CSV file. Entries
+Solves L x = b for a sparse triangle, a Matrix Market file in coordinate format; b is a .npy, Matrix Market or CSV file. StridedMatrix
 outside the triangle are ignored, so that the file of L may be a whole matrix. A zero on the diagonal, or none, ends with exit code 1.`,
   examples: [
     ["halfulp sptrsv A.mtx b.mtx", "with the lower triangle of A"],

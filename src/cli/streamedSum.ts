@@ -1,11 +1,11 @@
-import { onlyNegativeZeros } from "../dense/level1.ts";
-import { roundSum, settleWithin } from "../dense/reduce.ts";
+import type { Backend } from "../api/engine.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import type { Format, Real, Reduction, Rounding } from "../arrays/types.ts";
 import { embedded } from "../engines/embedded.ts";
-import type { Backend } from "../engines/engine.ts";
-import { ShapeError } from "../errors.ts";
 import { enclosure } from "../exact/enclosure.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
-import type { Format, Real, Reduction, Rounding } from "../types.ts";
+import { onlyNegativeZeros } from "../routines/level1.ts";
+import { roundSum, settleWithin } from "../routines/reduce.ts";
 import type { Numbers } from "./numbers.ts";
 
 // Reductions over files. The stages of a reduction in memory (dense/reduce.ts), each a pass over all chunks: an enclosure of every

@@ -1,7 +1,7 @@
-import { newVector } from "../dense/vectors.ts";
-import type { Engine } from "../engines/engine.ts";
-import { entries, matrix } from "../matrix.ts";
-import type { Matrix, Real, TriangularOptions } from "../types.ts";
+import type { Engine } from "../api/engine.ts";
+import { matrix, stridedView } from "../arrays/matrix.ts";
+import type { Matrix, Real, TriangularOptions } from "../arrays/types.ts";
+import { newVector } from "../arrays/vectors.ts";
 import type { Arguments, Command, Options } from "./command.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
 import { asMatrix, asVector, inBinary64, load, widened } from "./load.ts";
@@ -84,12 +84,12 @@ system gives the same bits on every engine. A zero on the diagonal ends with exi
 
 // max |b - T x|, exact and rounded once, as the number to print.
 async function residual(engine: Engine, T: Matrix, b: Float64Array, x: Float64Array, options: TriangularOptions): Promise<number> {
-  const { data, offset, rowStep, colStep } = entries(T);
+  const { data, offset, rowStride, colStride } = stridedView(T);
   const n = b.length;
   const copy = newVector("trsv", T.data, n * n);
   for (let i = 0; i < n; i++)
     for (let j = options.uplo === "upper" ? i : 0; j < (options.uplo === "upper" ? n : i + 1); j++)
-      copy[i * n + j] = i === j && options.unit === true ? 1 : (data[offset + i * rowStep + j * colStep] as number);
+      copy[i * n + j] = i === j && options.unit === true ? 1 : (data[offset + i * rowStride + j * colStride] as number);
   const r = await engine.exgemv(-1, matrix(copy, n, n), x, 1, b.slice(), { trans: options.trans });
   return shortest(largest(r), formatOf(r.BYTES_PER_ELEMENT));
 }

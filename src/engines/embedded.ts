@@ -1,6 +1,6 @@
 import { embeddedMemory } from "./embeddedVectors.ts";
 import type { LocalKernels } from "./kernels.ts";
-import { reference } from "./reference.ts";
+import { reference } from "./reference/index.ts";
 import { withMatrices } from "./wasm/load.ts";
 
 let whole: LocalKernels | undefined;

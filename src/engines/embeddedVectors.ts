@@ -1,6 +1,6 @@
-import { LITTLE_ENDIAN } from "../byteOrder.ts";
+import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
 import type { VectorKernels } from "./kernels.ts";
-import { reference } from "./reference.ts";
+import { reference } from "./reference/index.ts";
 import { WasmKernels } from "./wasm/index.ts";
 import { loadVectors } from "./wasm/loadVectors.ts";
 

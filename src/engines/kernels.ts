@@ -1,9 +1,9 @@
-import type { Routine } from "../dense/steps.ts";
+import type { Real, Reduction, Sparse } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
-import type { Stored } from "../sparse/analysis.ts";
-import type { SparseOptions } from "../sparse/types.ts";
-import type { Real, Reduction, Sparse } from "../types.ts";
-import type { PlainKernels } from "./plain.ts";
+import type { TriangleSource } from "../routines/sparse/analysis.ts";
+import type { SparseOptions } from "../routines/sparse/types.ts";
+import type { ApproximateKernels } from "./approximate.ts";
+import type { Routine } from "./steps.ts";
 
 /** The routines that work element by element. */
 export type Elementwise = "scal" | "invscal" | "axpy";
@@ -18,16 +18,16 @@ export const EXACT_STAGES: readonly ExactStage[] = [
 ];
 
 /**
- * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStep + j * colStep], and one of the steps is 1
+ * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStride + j * colStride], and one of the steps is 1
  * (or does not matter, there being one row or column). Transposing exchanges the steps.
  */
-export interface Entries {
+export interface StridedMatrix {
   readonly data: Real;
   readonly offset: number;
   readonly rows: number;
   readonly cols: number;
-  readonly rowStep: number;
-  readonly colStep: number;
+  readonly rowStride: number;
+  readonly colStride: number;
 }
 
 /** A triangular solve as kernels see it: transposition is in the steps of T, everything is set. */
@@ -57,7 +57,7 @@ export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as co
 export type Schedule = (typeof SCHEDULES)[number];
 
 /**
- * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to begins[l + 1] - 1, and `inLine` says whether
+ * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to begins[l + 1] - 1, and `diagonalAt` says whether
  * one of them is its diagonal, which is no part of the line otherwise. Lines are rows. Without `order`, line l is that of unknown l,
  * indices are unknowns, and the order of substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the
  * unknown solved k-th, line k is its own, and indices are places in that order. For the plain column-wise schedules lines are columns.
@@ -72,7 +72,7 @@ export interface SparseTriangle {
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined; // undefined: ones; `values` if it is in line
-  readonly inLine: InLine | undefined;
+  readonly diagonalAt: DiagonalPosition | undefined;
   /** The shape of each line, and where shapes begin among the indices, which are then those of the shapes, relative to a line. */
   readonly shapes?: { readonly ofLine: Uint8Array; readonly starts: Int32Array } | undefined;
   readonly order: Int32Array | undefined;
@@ -84,11 +84,11 @@ export interface SparseTriangle {
 export interface StoredLines {
   readonly pointers: Int32Array;
   readonly values: Real;
-  readonly inLine: InLine;
+  readonly diagonalAt: DiagonalPosition;
 }
 
 /** Which entry of its line the diagonal is. */
-export type InLine = "first" | "last";
+export type DiagonalPosition = "first" | "last";
 
 /** Runs of lines that follow each other, in reserved memory, and room for what neighbours() finds. */
 export interface RunLines {
@@ -189,11 +189,11 @@ export interface VectorKernels {
  */
 export interface Kernels extends VectorKernels, Partial<SystemKernels> {
   /** y := alpha A x + beta y, one rounding an entry. What a zero alpha or beta multiplies is not read. */
-  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void;
+  gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): void;
   /** C := alpha A B + beta C, one rounding an entry. */
-  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void;
+  gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
-  trsv(T: Entries, b: Real, x: Real, how: Substitution): void;
+  trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): void;
   /**
    * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U take their
    * place, and min(rows, cols) pivots of each are written. `info` gets 0 for a matrix that is done, and
@@ -202,9 +202,9 @@ export interface Kernels extends VectorKernels, Partial<SystemKernels> {
    */
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
   /** The set-up phase, for a triangle whose arrays may be on the engine. */
-  plan?(triangle: Stored, exact: boolean, options: SparseOptions): SparsePlan;
+  plan?(triangle: TriangleSource, exact: boolean, options: SparseOptions): SparsePlan;
   /** Factorisations in ordinary arithmetic. */
-  readonly plain: PlainKernels;
+  readonly approximate: ApproximateKernels;
 }
 
 /** An engine that has the kernels of sparse systems. */

@@ -1,7 +1,7 @@
-import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../checks.ts";
-import { ShapeError, SingularError } from "../errors.ts";
-import { checkMatrix, entries } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
+import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../arrays/checks.ts";
+import { ShapeError, SingularError } from "../arrays/errors.ts";
+import { checkMatrix, stridedView } from "../arrays/matrix.ts";
+import type { Matrix } from "../arrays/types.ts";
 
 // Substitution in double-double arithmetic, which the papers compare with: every number is an unevaluated sum
 // high + low of two doubles, about 106 bits, and each operation is off by a few units of 2^-104. None of the
@@ -62,7 +62,7 @@ export function doubleDoubleTrsv(
   checkFlag("doubleDoubleTrsv", "trans", trans);
   checkFlag("doubleDoubleTrsv", "unit", unit);
 
-  const { data, offset, rows: n, rowStep, colStep } = entries(T, trans);
+  const { data, offset, rows: n, rowStride, colStride } = stridedView(T, trans);
   const [first, step] = (uplo === "upper") !== trans ? [n - 1, -1] : [0, 1];
   const x = new Float64Array(n);
   const xLow = new Float64Array(n);
@@ -71,14 +71,14 @@ export function doubleDoubleTrsv(
     let sum = b[i] as number;
     let sumLow = 0;
     for (let j = first; j !== i; j += step) {
-      const entry = data[offset + i * rowStep + j * colStep] as number;
+      const entry = data[offset + i * rowStride + j * colStride] as number;
       product(entry, x[j] as number);
       fastSum(high, low + entry * (xLow[j] as number));
       subtractFrom(sum, sumLow);
       sum = high;
       sumLow = low;
     }
-    const diagonal = unit ? 1 : (data[offset + i * (rowStep + colStep)] as number);
+    const diagonal = unit ? 1 : (data[offset + i * (rowStride + colStride)] as number);
     if (diagonal === 0) throw new SingularError(`doubleDoubleTrsv: entry (${i}, ${i}) of T is 0, expected a diagonal without zeros`, i);
     divide(sum, sumLow, diagonal);
     x[i] = high;

@@ -1,4 +1,4 @@
-import type { Format } from "../types.ts";
+import type { Format } from "../arrays/types.ts";
 import { Superaccumulator } from "./superaccumulator.ts";
 
 // One product, one quotient, one fused multiply-add, each rounded once: IEEE 754's operations on binary64

@@ -1,4 +1,4 @@
-import type { Format, Rounding } from "../types.ts";
+import type { Format, Rounding } from "../arrays/types.ts";
 import { nextDown, nextUp, stepSingle } from "./bits.ts";
 import { twoProd, twoSum } from "./transforms.ts";
 

@@ -1,4 +1,4 @@
-import type { Real, Reduction } from "../types.ts";
+import type { Real, Reduction } from "../arrays/types.ts";
 import { enclosure } from "./enclosure.ts";
 import { twoProd, twoSum } from "./transforms.ts";
 

@@ -1,4 +1,4 @@
-import type { Format, Rounding } from "../types.ts";
+import type { Format, Rounding } from "../arrays/types.ts";
 import { powerOfTwo } from "./bits.ts";
 
 // precision, exponent of the smallest subnormal, the largest number

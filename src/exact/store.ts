@@ -1,4 +1,4 @@
-import type { Format, Real } from "../types.ts";
+import type { Format, Real } from "../arrays/types.ts";
 import { storeNaN } from "./bits.ts";
 
 /** The format of an array's entries. */

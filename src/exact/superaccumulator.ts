@@ -1,5 +1,5 @@
-import { HalfulpError } from "../errors.ts";
-import type { Format, Rounding } from "../types.ts";
+import { HalfulpError } from "../arrays/errors.ts";
+import type { Format, Rounding } from "../arrays/types.ts";
 import { highWord, lowWord } from "./bits.ts";
 import { roundRational, roundSquareRoot, roundWords } from "./rounding.ts";
 import { twoProd } from "./transforms.ts";

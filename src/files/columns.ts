@@ -1,7 +1,7 @@
-import { newVector } from "../dense/vectors.ts";
+import { matrix } from "../arrays/matrix.ts";
+import type { Matrix } from "../arrays/types.ts";
+import { newVector } from "../arrays/vectors.ts";
 import { store } from "../exact/store.ts";
-import { matrix } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
 import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";

@@ -1,8 +1,8 @@
-import { newIntegers, newVector } from "../dense/vectors.ts";
-import { FormatError } from "../errors.ts";
+import { FormatError } from "../arrays/errors.ts";
+import { addUp, ascending, MAX } from "../arrays/sparse.ts";
+import type { Sparse } from "../arrays/types.ts";
+import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { store } from "../exact/store.ts";
-import { addUp, ascending, MOST } from "../sparse/formats.ts";
-import type { Sparse } from "../types.ts";
 import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
@@ -19,7 +19,7 @@ export class Coordinates {
   private col = 0;
   private byRow = true; // whether all ascend, row by row or column by column
   private byCol = true;
-  // Entries are on lines that follow each other, but for comments and blank lines: kept is only where they do not.
+  // StridedMatrix are on lines that follow each other, but for comments and blank lines: kept is only where they do not.
   private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
   private lastLine = 0;
 
@@ -47,7 +47,7 @@ export class Coordinates {
     if (symmetry !== "general" && (i < j || (i === j && symmetry !== "symmetric")))
       line.fail(`entry (${i}, ${j})`, `one ${symmetry === "symmetric" ? "on or " : ""}below the diagonal (the matrix is ${symmetry})`);
     this.full += symmetry === "general" || i === j ? 1 : 2;
-    if (this.full > MOST) line.fail(`an entry that makes ${this.full} of the full matrix`, `at most ${MOST}`);
+    if (this.full > MAX) line.fail(`an entry that makes ${this.full} of the full matrix`, `at most ${MAX}`);
     if (field !== "pattern") this.values.push(line.value(field === "integer"));
     if (line.number !== this.lastLine + 1) {
       this.breaks.entries.push(this.read);

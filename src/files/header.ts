@@ -1,4 +1,4 @@
-import { MOST } from "../sparse/formats.ts";
+import { MAX } from "../arrays/sparse.ts";
 import { type Line, quoted } from "./lines.ts";
 
 // The first line of a Matrix Market file, and the line of sizes. Boisvert, Pozo, Remington: The Matrix Market Exchange Formats:
@@ -56,14 +56,14 @@ function choice<W extends string>(line: Line, what: string, words: readonly W[])
 /** What the line of sizes says, and what follows from it. */
 export function readSize(line: Line, { format, symmetry }: Header): Size {
   line.checkFields(format === "array" ? ["rows", "columns"] : ["rows", "columns", "entries"]);
-  const rows = line.whole("rows", 0, MOST);
-  const cols = line.whole("columns", 0, MOST);
+  const rows = line.whole("rows", 0, MAX);
+  const cols = line.whole("columns", 0, MAX);
   if (symmetry !== "general" && rows !== cols) line.fail(`${rows} rows and ${cols} columns`, `as many of both (the matrix is ${symmetry})`);
   const places = symmetry === "general" ? rows * cols : (rows * (rows + MIRROR[symmetry])) / 2;
   if (format === "coordinate") {
     const where = symmetry === "general" ? "" : symmetry === "symmetric" ? " on and below the diagonal" : " below the diagonal";
-    const why = places < MOST ? ` (a ${rows} by ${cols} matrix has no more${where})` : "";
-    const entries = line.whole("entries", 0, Math.min(places, MOST), why);
+    const why = places < MAX ? ` (a ${rows} by ${cols} matrix has no more${where})` : "";
+    const entries = line.whole("entries", 0, Math.min(places, MAX), why);
     if (rows > Math.max(MANY, ROWS_PER_ENTRY * entries))
       line.fail(
         `${rows} rows for ${entries} entries`,
@@ -71,6 +71,6 @@ export function readSize(line: Line, { format, symmetry }: Header): Size {
       );
     return { rows, cols, entries };
   }
-  if (rows * cols > MOST) line.fail(`${rows} times ${cols} entries`, `at most ${MOST}`);
+  if (rows * cols > MAX) line.fail(`${rows} times ${cols} entries`, `at most ${MAX}`);
   return { rows, cols, entries: places };
 }

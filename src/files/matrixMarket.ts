@@ -1,8 +1,8 @@
-import { describe } from "../checks.ts";
-import { FormatError, ShapeError } from "../errors.ts";
-import { checkMatrix, entries } from "../matrix.ts";
-import { checkSparse } from "../sparse/formats.ts";
-import type { Matrix, Real, Sparse } from "../types.ts";
+import { describe } from "../arrays/checks.ts";
+import { FormatError, ShapeError } from "../arrays/errors.ts";
+import { checkMatrix, stridedView } from "../arrays/matrix.ts";
+import { checkSparse } from "../arrays/sparse.ts";
+import type { Matrix, Real, Sparse } from "../arrays/types.ts";
 import { Columns } from "./columns.ts";
 import { Coordinates } from "./coordinates.ts";
 import { FIRST_LINE, type Header, readHeader, readSize } from "./header.ts";
@@ -89,9 +89,10 @@ function* sparseLines({ format, rows, cols, pointers, indices, values }: Sparse<
 }
 
 function* arrayLines(A: Matrix<Real>): Generator<string> {
-  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
+  const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
   yield `%%MatrixMarket matrix array real general\n${rows} ${cols}\n`;
-  for (let j = 0; j < cols; j++) for (let i = 0; i < rows; i++) yield `${numeral(data[offset + i * rowStep + j * colStep] as number)}\n`;
+  for (let j = 0; j < cols; j++)
+    for (let i = 0; i < rows; i++) yield `${numeral(data[offset + i * rowStride + j * colStride] as number)}\n`;
 }
 
 // The shortest digits that are read as this binary64 number, which String() gives, except for the sign of -0. A binary32 number is

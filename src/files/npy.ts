@@ -1,10 +1,10 @@
-import { LITTLE_ENDIAN } from "../byteOrder.ts";
-import { checkVector, describe, typedArrayTag } from "../checks.ts";
-import { newVector } from "../dense/vectors.ts";
+import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
+import { checkVector, describe, typedArrayTag } from "../arrays/checks.ts";
+import { FormatError, ShapeError } from "../arrays/errors.ts";
+import { checkMatrix, matrix, stridedView } from "../arrays/matrix.ts";
+import type { Matrix, Real } from "../arrays/types.ts";
+import { newVector } from "../arrays/vectors.ts";
 import { part } from "../engines/wasm/arena.ts";
-import { FormatError, ShapeError } from "../errors.ts";
-import { checkMatrix, entries, matrix } from "../matrix.ts";
-import type { Matrix, Real } from "../types.ts";
 import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
 
 /**
@@ -67,8 +67,8 @@ export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Arra
 
 // The entries of a matrix in its own order, without the gaps.
 function* linesOf(A: Matrix<Real>): Generator<Real> {
-  const { data, offset, rows, cols, rowStep, colStep } = entries(A);
-  let [count, length, step] = A.order === "row" ? [rows, cols, rowStep] : [cols, rows, colStep];
+  const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
+  let [count, length, step] = A.order === "row" ? [rows, cols, rowStride] : [cols, rows, colStride];
   if (step === length) [count, length] = [1, count * length];
   if (length > 0) for (let k = 0; k < count; k++) yield part(data, offset + k * step, length);
 }

@@ -1,4 +1,4 @@
-import { FormatError } from "../errors.ts";
+import { FormatError } from "../arrays/errors.ts";
 import { quoted } from "./lines.ts";
 
 // What stands before the numbers of a .npy file: a magic string, a version, the length of the rest, and the literal of a Python
@@ -10,7 +10,7 @@ export const MAGIC = "\x93NUMPY";
 export const PREFIX = 12;
 // Version 1 has 16 bits for the length. Versions 2 and 3 can have 4 GiB, for the names of fields, which are not read here.
 const LONGEST = 65535;
-const MOST = 2 ** 31 - 1;
+const MAX = 2 ** 31 - 1;
 const TYPES: ReadonlyMap<unknown, readonly [width: 4 | 8, littleEndian: boolean]> = new Map([
   ["<f8", [8, true]],
   ["<f4", [4, true]],
@@ -74,7 +74,7 @@ export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
   const count = shape.reduce((product, n) => product * n, 1);
   const [width, littleEndian] = type;
   // No bytes in the file vouch for the other dimension of an empty matrix.
-  if (count === 0 && shape.some((n) => n > MOST)) fail(routine, `shape (${shape.join(", ")})`, `at most ${MOST} rows and columns`);
+  if (count === 0 && shape.some((n) => n > MAX)) fail(routine, `shape (${shape.join(", ")})`, `at most ${MAX} rows and columns`);
   if (!Number.isSafeInteger(count * width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
   return { width, littleEndian, fortranOrder: fortran_order, shape, count, start };
 }

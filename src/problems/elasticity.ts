@@ -1,5 +1,5 @@
-import { checkCount } from "../checks.ts";
-import type { Sparse } from "../types.ts";
+import { checkCount } from "../arrays/checks.ts";
+import type { Sparse } from "../arrays/types.ts";
 import { neighbourhood, type Offset, type Sides, stencilMatrix } from "./stencil.ts";
 
 // Isotropic linear elasticity, E = 1 and nu = 0.3, so lambda = 15/26 and mu = 10/26, on cells of side 1. With

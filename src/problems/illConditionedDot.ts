@@ -1,8 +1,8 @@
-import { checkCount, checkNumber } from "../checks.ts";
-import { ShapeError } from "../errors.ts";
+import { checkCount, checkNumber } from "../arrays/checks.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import { Random } from "../arrays/random.ts";
 import { powerOfTwo } from "../exact/bits.ts";
 import { exponentOf, Superaccumulator } from "../exact/superaccumulator.ts";
-import { Random } from "./random.ts";
 
 // How far one pair can bring the sum down: its product is off by 2^-53 of what it cancels, and the sum that is
 // left should be right to a dozen bits.

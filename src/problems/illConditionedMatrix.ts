@@ -1,9 +1,9 @@
-import { checkCount } from "../checks.ts";
+import { checkCount } from "../arrays/checks.ts";
+import { matrix } from "../arrays/matrix.ts";
+import { Random } from "../arrays/random.ts";
+import type { Matrix } from "../arrays/types.ts";
 import { exponentOf, Superaccumulator } from "../exact/superaccumulator.ts";
-import { matrix } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
 import { cancel, checkProblem, leastPairs, nonzero, swap, toGrid } from "./illConditionedDot.ts";
-import { Random } from "./random.ts";
 
 const NULL_BITS = 10;
 

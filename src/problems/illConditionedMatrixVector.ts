@@ -1,9 +1,9 @@
-import { checkCount } from "../checks.ts";
+import { checkCount } from "../arrays/checks.ts";
+import { matrix } from "../arrays/matrix.ts";
+import { Random } from "../arrays/random.ts";
+import type { Matrix } from "../arrays/types.ts";
 import { powerOfTwo } from "../exact/bits.ts";
-import { matrix } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
 import { checkProblem, closeDot, leastPairs, nonzero, openPairs, swap } from "./illConditionedDot.ts";
-import { Random } from "./random.ts";
 
 /**
  * A square matrix and a vector whose product has about the given condition number: every row of A is an ill-conditioned

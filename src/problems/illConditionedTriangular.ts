@@ -1,11 +1,11 @@
-import { checkCount } from "../checks.ts";
+import { checkCount } from "../arrays/checks.ts";
+import { matrix } from "../arrays/matrix.ts";
+import { Random } from "../arrays/random.ts";
+import type { Matrix } from "../arrays/types.ts";
 import { powerOfTwo } from "../exact/bits.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, Superaccumulator, significand } from "../exact/superaccumulator.ts";
-import { matrix } from "../matrix.ts";
-import type { Matrix } from "../types.ts";
 import { checkProblem, nonzero, toGrid } from "./illConditionedDot.ts";
-import { Random } from "./random.ts";
 
 // How far the condition may grow from one row to the next. A diagonal entry is that much smaller than the row beside
 // it, and b must still decide x: its last bit is 2^-53 of the row.

@@ -1,6 +1,6 @@
-import { checkCount, describe } from "../checks.ts";
-import { ShapeError } from "../errors.ts";
-import type { Sparse } from "../types.ts";
+import { checkCount, describe } from "../arrays/checks.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import type { Sparse } from "../arrays/types.ts";
 import { neighbourhood, stencilMatrix } from "./stencil.ts";
 
 /**

@@ -1,10 +1,10 @@
-import { checkCount } from "../checks.ts";
-import { newIntegers, newVector } from "../dense/vectors.ts";
-import { ShapeError } from "../errors.ts";
-import { addUp, ascending, MOST } from "../sparse/formats.ts";
-import type { Sparse } from "../types.ts";
+import { checkCount } from "../arrays/checks.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import { Random } from "../arrays/random.ts";
+import { addUp, ascending, MAX } from "../arrays/sparse.ts";
+import type { Sparse } from "../arrays/types.ts";
+import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { nonzero } from "./illConditionedDot.ts";
-import { Random } from "./random.ts";
 
 /**
  * A square matrix of order n with the pattern of a web: a full diagonal and, to make `entries` in all, links that are
@@ -17,7 +17,7 @@ export function powerLaw(n: number, entries: number, seed: number): Sparse {
   checkCount("powerLaw", "n", n, 0);
   checkCount("powerLaw", "entries", entries, n);
   checkCount("powerLaw", "seed", seed, 0);
-  const most = Math.min(n * n, MOST);
+  const most = Math.min(n * n, MAX);
   if (entries > most)
     throw new ShapeError(
       `powerLaw: entries is ${entries}, expected at most ${most} (${most === n * n ? "all of the matrix" : "indices have 32 bits"})`,

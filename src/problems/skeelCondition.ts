@@ -1,9 +1,9 @@
-import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../checks.ts";
-import { ShapeError, ValueError } from "../errors.ts";
+import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../arrays/checks.ts";
+import { ShapeError, ValueError } from "../arrays/errors.ts";
+import { checkMatrix, stridedView, zeroOnDiagonal } from "../arrays/matrix.ts";
+import type { Matrix, Real, TriangularOptions } from "../arrays/types.ts";
 import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, significand } from "../exact/superaccumulator.ts";
-import { checkMatrix, entries, zeroOnDiagonal } from "../matrix.ts";
-import type { Matrix, Real, TriangularOptions } from "../types.ts";
 
 /**
  * Skeel's condition number of a triangular system at its solution x, || |T^-1| |T| |x| || / ||x|| in the max norm: computed
@@ -35,11 +35,11 @@ export function skeelCondition(T: Matrix<Real>, x: Real, options: TriangularOpti
 // The triangle as rows of integers in the order of substitution. Each row is scaled by a power of two of its own,
 // which |T^-1| |T| does not feel.
 function lowerTriangle(T: Matrix<Real>, uplo: "lower" | "upper", trans: boolean, unit: boolean): bigint[][] {
-  const { data, offset, rows: n, rowStep, colStep } = entries(T, trans);
+  const { data, offset, rows: n, rowStride, colStride } = stridedView(T, trans);
   const reversed = (uplo === "upper") !== trans;
   const stored = (row: number, column: number): number => {
     if (unit && row === column) return 1;
-    const entry = data[offset + row * rowStep + column * colStep] as number;
+    const entry = data[offset + row * rowStride + column * colStride] as number;
     const [i, j] = trans ? [column, row] : [row, column];
     if (!Number.isFinite(entry))
       throw new ValueError(`skeelCondition: entry (${i}, ${j}) of T is ${entry}, expected a finite number`, i, j);

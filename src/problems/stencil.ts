@@ -1,7 +1,7 @@
-import { newIntegers, newVector } from "../dense/vectors.ts";
-import { ShapeError } from "../errors.ts";
-import { ascending, MOST } from "../sparse/formats.ts";
-import type { Sparse } from "../types.ts";
+import { ShapeError } from "../arrays/errors.ts";
+import { ascending, MAX } from "../arrays/sparse.ts";
+import type { Sparse } from "../arrays/types.ts";
+import { newIntegers, newVector } from "../arrays/vectors.ts";
 
 // Matrices of grids, x fastest. What is in the rows of a node depends on where it is only through the sides on which it has
 // neighbours, and there are at most 64 such cases: each is made once, and filling in the matrix is copying, 56 million entries in
@@ -39,8 +39,8 @@ export function stencilMatrix(
     0,
   );
   const size = pairs * unknowns * unknowns;
-  if (Math.max(order, size) > MOST)
-    throw new ShapeError(`${routine}: ${nx} x ${ny} x ${nz} nodes make ${size} entries, expected at most ${MOST} (indices have 32 bits)`);
+  if (Math.max(order, size) > MAX)
+    throw new ShapeError(`${routine}: ${nx} x ${ny} x ${nz} nodes make ${size} entries, expected at most ${MAX} (indices have 32 bits)`);
   const pointers = newIntegers(routine, order + 1);
   const indices = newIntegers(routine, size);
   const values = newVector(routine, new Float64Array(0), size);

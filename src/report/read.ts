@@ -1,5 +1,5 @@
 // The JSON files of earlier runs: what they are is told by their word `benchmark`, and each part is checked against its shape.
-import { FormatError } from "../errors.ts";
+import { FormatError } from "../arrays/errors.ts";
 import type { Accuracy, AccuracyCurve } from "./measure/accuracy.ts";
 import type { Bits } from "./measure/bits.ts";
 import type { SolveTables } from "./measure/solve.ts";

@@ -1,6 +1,6 @@
 // What JSON must look like, piece by piece: each shape returns what it knows of a value, or throws with the place of what is
 // wrong. Files come from other machines and other people, so nothing in them is believed.
-import { FormatError } from "../errors.ts";
+import { FormatError } from "../arrays/errors.ts";
 
 export type Shape<T> = (value: unknown, place: string) => T;
 export type Of<S> = S extends Shape<infer T> ? T : never;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import type { Matrix, Real, Sparse } from "../../src/arrays/types.ts";
 import { run } from "../../src/cli/run.ts";
 import { writeMatrixMarket, writeNpy } from "../../src/index.ts";
-import type { Matrix, Real, Sparse } from "../../src/types.ts";
 
 export interface Said {
   readonly code: number;

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import { asRow, sharesEntries, stridedView } from "../../src/arrays/matrix.ts";
 import { EngineError, HalfulpError, type Matrix, matrix, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
-import { asRow, entries, sharesEntries } from "../../src/matrix.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
 import { recorder } from "./recorder.ts";
 
@@ -322,10 +322,10 @@ describe("what kernels are given", () => {
     const { sync, calls } = recorder();
     sync.exgemv(2, wide, two, 3, three, { trans: true });
     sync.exgemm(2, { ...wide, order: "column", ld: 2 }, tall, 3, matrix(zeros(9), 3, 3), { transA: true, transB: true });
-    expect(calls[0]?.args[1]).toEqual({ data: wide.data, offset: 0, rows: 3, cols: 2, rowStep: 1, colStep: 3 });
+    expect(calls[0]?.args[1]).toEqual({ data: wide.data, offset: 0, rows: 3, cols: 2, rowStride: 1, colStride: 3 });
     expect(calls[1]?.args.slice(1, 3)).toEqual([
-      { data: wide.data, offset: 0, rows: 3, cols: 2, rowStep: 2, colStep: 1 },
-      { data: tall.data, offset: 0, rows: 2, cols: 3, rowStep: 1, colStep: 2 },
+      { data: wide.data, offset: 0, rows: 3, cols: 2, rowStride: 2, colStride: 1 },
+      { data: tall.data, offset: 0, rows: 2, cols: 3, rowStride: 1, colStride: 2 },
     ]);
   });
 
@@ -333,7 +333,7 @@ describe("what kernels are given", () => {
     const { sync, calls } = recorder();
     for (const uplo of ["lower", "upper"] as const) for (const trans of [false, true]) sync.extrsv(square, two, { uplo, trans });
     expect(calls.map(({ args }) => (args[3] as { upper: boolean }).upper)).toEqual([false, true, true, false]);
-    expect(calls.map(({ args }) => (args[0] as { colStep: number }).colStep)).toEqual([1, 2, 1, 2]);
+    expect(calls.map(({ args }) => (args[0] as { colStride: number }).colStride)).toEqual([1, 2, 1, 2]);
   });
 
   test("defaults", () => {
@@ -467,7 +467,7 @@ describe("entries in common", () => {
       const [inA, inB] = [places(A), places(B)];
       const expected = [...inA].some((place) => inB.has(place));
       if (expected) shared++;
-      const found = [sharesEntries(entries(A), entries(B, true)), sharesEntries(entries(B), entries(A, true))];
+      const found = [sharesEntries(stridedView(A), stridedView(B, true)), sharesEntries(stridedView(B), stridedView(A, true))];
       if (found[0] !== expected || found[1] !== expected) expect.fail(`${JSON.stringify([A, B])}: ${found}, expected ${expected}`);
     }
     expect(shared).toBeGreaterThan(2000);

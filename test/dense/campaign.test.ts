@@ -1,8 +1,8 @@
 // Random systems of every kind on every engine, against the oracle. HALFULP_SYSTEMS sets how many (the long mode:
 // millions), HALFULP_SEED repeats a run.
 import { describe, expect, test } from "vitest";
+import type { Format } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
-import type { Format } from "../../src/types.ts";
 import { DENSE_FEW } from "../engines.ts";
 import { coin, factorable, layout, numbers, pick, system } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";

@@ -1,8 +1,8 @@
 // A case with its answer from the oracle, to be run on any engine: what is returned, what is thrown, and that nothing
 // else has been written.
 import { expect } from "vitest";
-import { SingularError, ValueError } from "../../src/errors.ts";
-import type { Real, TriangularOptions } from "../../src/types.ts";
+import { SingularError, ValueError } from "../../src/arrays/errors.ts";
+import type { Real, TriangularOptions } from "../../src/arrays/types.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import {

@@ -2,9 +2,9 @@
 // whose answer can be checked by hand.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { matrix } from "../../src/matrix.ts";
+import { matrix } from "../../src/arrays/matrix.ts";
+import type { Format, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
-import type { Format, Real, TriangularOptions } from "../../src/types.ts";
 import { DENSE, describeDense } from "../engines.ts";
 import { fromHex, storedBits, toHex } from "../hex.ts";
 import { factorable, LAYOUTS, numbers, pick, representable, scalar, system, type Table, table, vectorOf } from "../matrices.ts";

@@ -1,8 +1,8 @@
 // What exlu, exluBatch and LU.solve do around the kernels; the bits of the factors are tested with the other kernels.
 import { describe, expect, test } from "vitest";
+import type { Format } from "../../src/arrays/types.ts";
 import { type LU, type Matrix, matrix, type Real, SingularError, ValueError } from "../../src/index.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
-import type { Format } from "../../src/types.ts";
 import { caught } from "../caught.ts";
 import { storedBits } from "../hex.ts";
 import * as oracle from "../oracles/matrices.ts";

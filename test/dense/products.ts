@@ -1,6 +1,7 @@
 // Random products, with what the oracle says of them.
+
+import type { Format, Real } from "../../src/arrays/types.ts";
 import type { Random } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
 import { coin, column, completing, entry, layout, numbers, opposite, scalar, table, vectorOf } from "../matrices.ts";
 import { products, type Value } from "../oracles/matrices.ts";
 import { type Check, gemmCheck, gemvCheck } from "./checks.ts";

@@ -2,10 +2,10 @@
 // and that it is the stage asked for which does the work.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { matrix } from "../../src/matrix.ts";
-import { allocate, free } from "../../src/memory.ts";
+import { allocate, free } from "../../src/api/memory.ts";
+import { matrix } from "../../src/arrays/matrix.ts";
+import type { Format, Real } from "../../src/arrays/types.ts";
 import { type Kernels, kernels, Random, routinesBy, routinesOn, STAGES, type Stage } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
 import { type DenseRoutines, RUNNING } from "../engines.ts";
 import { fromHex, storedBits } from "../hex.ts";
 import { factorable, LAYOUTS, numbers, pick, scalar, system, type Table, table, transposed, vectorOf } from "../matrices.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Routine, runAsync, runSync, type Step } from "../../src/dense/steps.ts";
+import { type Routine, runAsync, runSync, type Step } from "../../src/engines/steps.ts";
 import { EngineError, matrix, ShapeError } from "../../src/index.ts";
 import { type AsyncKernels, asyncRoutines, kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
@@ -29,7 +29,7 @@ function delayed(): AsyncKernels {
     workers: 0,
     reserve: (...args) => reference.reserve(...args),
     firstZero: (...args) => reference.firstZero(...args),
-    plain: reference.plain,
+    approximate: reference.approximate,
   };
 }
 
@@ -105,7 +105,7 @@ describe("an asynchronous call", () => {
       workers: 0,
       reserve: reference.reserve,
       firstZero: reference.firstZero,
-      plain: reference.plain,
+      approximate: reference.approximate,
     }));
     const y = Float64Array.of(1, 2);
     await expect(later.exgemv(1, A, Float64Array.of(1, 2), 0, y)).rejects.toThrow(EngineError);

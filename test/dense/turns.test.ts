@@ -1,10 +1,10 @@
 // The kernels for vectors and those for matrices are two modules over one memory, each with its own knowledge of which digits of the
 // superaccumulator are not zero: whichever comes next must find them as it left them.
 import { describe, expect, test } from "vitest";
-import { routines } from "../../src/dense/routines.ts";
-import { reference } from "../../src/engines/reference.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import { load } from "../../src/engines/wasm/load.ts";
 import { illConditionedDot, matrix } from "../../src/index.ts";
+import { routines } from "../../src/routines/routines.ts";
 import { storedBits } from "../hex.ts";
 
 const right = routines(() => reference);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { Format, Rounding } from "../../src/arrays/types.ts";
 import { nextDown, nextUp, powerOfTwo } from "../../src/exact/bits.ts";
 import { roundEnclosure, roundSingle } from "../../src/exact/enclosure.ts";
 import { expansionAccumulate } from "../../src/exact/expansion.ts";
 import { Superaccumulator } from "../../src/exact/superaccumulator.ts";
 import { twoProd, twoSum } from "../../src/exact/transforms.ts";
 import { Random } from "../../src/study.ts";
-import type { Format, Rounding } from "../../src/types.ts";
 import { RUNNING } from "../engines.ts";
 import { assemble, KINDS, vector } from "../generators.ts";
 import { exactNumber, exactProduct, exactReduction, round, roundRatio, roundRoot, units } from "../oracles/rational.ts";

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { FormatError, PatternError, ShapeError } from "../../src/errors.ts";
+import { FormatError, PatternError, ShapeError } from "../../src/arrays/errors.ts";
+import { matrix } from "../../src/arrays/matrix.ts";
+import { Random } from "../../src/arrays/random.ts";
+import { csc, csr, toCsc, toCsr } from "../../src/arrays/sparse.ts";
+import type { Format, Matrix, Real, Sparse } from "../../src/arrays/types.ts";
 import { readMatrixMarket, writeMatrixMarket } from "../../src/files/matrixMarket.ts";
-import { matrix } from "../../src/matrix.ts";
-import { Random } from "../../src/problems/random.ts";
-import { csc, csr, toCsc, toCsr } from "../../src/sparse/formats.ts";
-import type { Format, Matrix, Real, Sparse } from "../../src/types.ts";
 import { assemble, permutation } from "../generators.ts";
 import { storedBits, toHex } from "../hex.ts";
 import { coin, entryBits, LAYOUTS, numbers, place, table } from "../matrices.ts";
@@ -666,7 +666,7 @@ describe(`what is written reads back to the bit, HALFULP_SEED=${SEED}`, () => {
   });
 });
 
-// Entries of the full matrix, and on its diagonal: counted with awk.
+// StridedMatrix of the full matrix, and on its diagonal: counted with awk.
 const REAL: [name: string, order: number, entries: number, diagonal: number][] = [
   ["adder_dcop_05", 1813, 11097, 1801],
   ["bcsstk13", 2003, 83883, 2003],

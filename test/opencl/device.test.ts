@@ -1,11 +1,11 @@
 // The device layer, and what happens when OpenCL, a device or its memory is not there, or goes away.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Engine, engineOf } from "../../src/api/engine.ts";
+import { EngineError } from "../../src/arrays/errors.ts";
 import { later, now } from "../../src/engines/device.ts";
-import { type Engine, engineOf } from "../../src/engines/engine.ts";
-import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
+import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
-import { type Library, loadLibrary } from "../../src/engines/opencl/library.ts";
-import { EngineError } from "../../src/errors.ts";
 import { csr, exdot, exgemv, exsum, matrix } from "../../src/index.ts";
 import { caught } from "../caught.ts";
 

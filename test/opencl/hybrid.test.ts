@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { engineOf } from "../../src/engines/engine.ts";
-import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
-import type { Sharing } from "../../src/engines/opencl/hybrid.ts";
-import { Cpu } from "../../src/engines/opencl/hybridCpu.ts";
-import { movesOf } from "../../src/engines/opencl/hybridFactor.ts";
-import { panelHere } from "../../src/engines/opencl/hybridPanel.ts";
-import type { Phase } from "../../src/engines/opencl/hybridPhases.ts";
+import { engineOf } from "../../src/api/engine.ts";
+import type { ApproximateKernels } from "../../src/engines/approximate.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
+import { Cpu } from "../../src/engines/opencl/hybrid/cpu.ts";
+import { movesOf } from "../../src/engines/opencl/hybrid/factor.ts";
+import type { Sharing } from "../../src/engines/opencl/hybrid/hybrid.ts";
+import { panelHere } from "../../src/engines/opencl/hybrid/panel.ts";
+import type { Phase } from "../../src/engines/opencl/hybrid/phases.ts";
 import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
-import { type Library, loadLibrary } from "../../src/engines/opencl/library.ts";
-import type { PlainKernels } from "../../src/engines/plain.ts";
 import { ThreadKernels } from "../../src/engines/threads/index.ts";
 import { EngineError, exgemm, exgemv, type Matrix, matrix } from "../../src/index.ts";
 import { open } from "../../src/opencl.ts";
@@ -56,7 +56,7 @@ function exactSystem(n: number, random: Random): { A: Float64Array; order: numbe
   return { A, order };
 }
 
-const entries = (data: Float64Array, n: number) => ({ data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 });
+const entries = (data: Float64Array, n: number) => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 const noScaling = (n: number) => ({ rows: new Float64Array(n).fill(1), cols: new Float64Array(n).fill(1) });
 
 describe("panels", () => {
@@ -103,7 +103,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     await cpu.close();
     await device.close();
   });
-  const plainOn = (solve: Partial<Sharing>) => backendOn(device, { solve }, cpu).plain as PlainKernels;
+  const plainOn = (solve: Partial<Sharing>) => backendOn(device, { solve }, cpu).approximate as ApproximateKernels;
   const random = new Random(23);
   const vector = (n: number) => Float64Array.from({ length: n }, () => random.signed());
 
@@ -144,7 +144,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
   });
   test.each(SHARINGS)("exact factors give exact solutions with %j", async (solve) => {
     const plain = plainOn(solve);
-    const now = kernelsOn(device, { solve }).plain as PlainKernels;
+    const now = kernelsOn(device, { solve }).approximate as ApproximateKernels;
     for (const { n, A, order, x, b } of exact) {
       const kernels = n % 2 ? plain : now; // both drivers, of which each would take as long again
       const found = new Float64Array(n);
@@ -206,7 +206,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
     const solutions: string[][] = [];
     for (const lookAhead of [0, 2, 2, 1] as const) {
       const x = new Float64Array(n);
-      const plain = backendOn(device, { solve: { panel: "cpu", lookAhead }, plain: { panel: 32 } }, cpu).plain as PlainKernels;
+      const plain = backendOn(device, { solve: { panel: "cpu", lookAhead }, plain: { panel: 32 } }, cpu).approximate as ApproximateKernels;
       (await plain.factorize("solve", entries(A, n), noScaling(n), "binary32", b, 1, x)).free();
       solutions.push(storedBits(x));
     }
@@ -219,7 +219,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
         for (const byRows of [true, false]) {
           const plain = plainOn({ forward, backward: "cpu" });
           const [A, b, c] = [vector(n * n), vector(n), vector(n)];
-          const given = { ...entries(A, n), rowStep: byRows ? n : 1, colStep: byRows ? 1 : n };
+          const given = { ...entries(A, n), rowStride: byRows ? n : 1, colStride: byRows ? 1 : n };
           const factors = await plain.factorize("solve", given, noScaling(n), format, b, 0, new Float64Array(0));
           const [x, r, want, once] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Int32Array(n)];
           const y = vector(n);

@@ -1,18 +1,18 @@
 // What certificates and exact stages need of a device: inverses of factors, sums of magnitudes, products modulo a prime, residuals of
 // whole numbers. Inverses by the bounds that are promised for them, everything else against exact arithmetic.
 import { afterAll, describe, expect, test } from "vitest";
+import { EngineError } from "../../src/arrays/errors.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept } from "../../src/engines/approximate.ts";
 import { type DeviceBuffer, now, type Work } from "../../src/engines/device.ts";
-import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { upload } from "../../src/engines/opencl/device/memory.ts";
+import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
-import { factorize } from "../../src/engines/opencl/plain.ts";
-import { invert, type Stored } from "../../src/engines/opencl/plainInverse.ts";
-import { inScope, type Scope } from "../../src/engines/opencl/scope.ts";
-import { upload } from "../../src/engines/opencl/store.ts";
-import type { Kept, PlainFactors, PlainInverses, PlainKernels } from "../../src/engines/plain.ts";
+import { factorize } from "../../src/engines/opencl/solve/approximate.ts";
+import { invert, type Stored } from "../../src/engines/opencl/solve/inverse.ts";
 import { remoteMemory } from "../../src/engines/remote.ts";
-import { EngineError } from "../../src/errors.ts";
 import { exgemm, exgemv, matrix } from "../../src/index.ts";
-import { type Entries, Random } from "../../src/study.ts";
+import { Random, type StridedMatrix } from "../../src/study.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
 const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
@@ -52,12 +52,12 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
   const device = here as OpenclDevice;
   afterAll(() => device.close());
   const run = <R>(work: (scope: Scope) => Work<R>): R => now(inScope(device, "solve", work));
-  const plain = typeof here === "string" ? ({} as PlainKernels) : (kernelsOn(device).plain as PlainKernels);
+  const plain = typeof here === "string" ? ({} as ApproximateKernels) : (kernelsOn(device).approximate as ApproximateKernels);
   const buffers = (): number => (device as unknown as { buffers: Set<unknown> }).buffers.size;
 
-  function factorsOf(n: number, make: Make, k = 0): PlainFactors {
+  function factorsOf(n: number, make: Make, k = 0): ApproximateFactors {
     const data = make(n, new Random(SEED + n));
-    const A = { data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 };
+    const A = { data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 };
     const ones = new Float64Array(n).fill(1);
     const [b, x] = [new Float64Array(n * k), new Float64Array(n * k)];
     const factors = run((scope) => factorize(scope, A, { rows: ones, cols: ones }, "binary64", b, k, x));
@@ -66,8 +66,8 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
   }
 
   // One of the triangles, with zeros in the other and the ones of the lower one.
-  function read(triangles: PlainFactors | PlainInverses, part: Part): Float64Array {
-    const { n, ld, data } = (triangles as PlainInverses & Stored).matrix;
+  function read(triangles: ApproximateFactors | ApproximateInverses, part: Part): Float64Array {
+    const { n, ld, data } = (triangles as ApproximateInverses & Stored).matrix;
     const all = new Float64Array(data.bytes / 8);
     device.read(data, all).now();
     return Float64Array.from({ length: n * n }, (_, e) => {
@@ -90,7 +90,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
     test(`L X = I and U Y = I within their bounds, ${name}`, () => {
       for (const n of [0, 1, 2, 31, 127, 128, 129, 300]) {
         const factors = factorsOf(n, make, n % 3);
-        const inverses = plain.invert("solve", factors) as PlainInverses;
+        const inverses = plain.invert("solve", factors) as ApproximateInverses;
         expect(inverses.n).toBe(n);
         for (const part of ["lower", "upper"] as const)
           expect(firstBeyond(read(factors, part), read(inverses, part), n), `n = ${n}, ${part}, ${seeded}`).toBeUndefined();
@@ -114,21 +114,21 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
 
   test("factors that are freed leave their inverses, and the asynchronous engine gives the same", async () => {
     const factors = factorsOf(200, MATRICES.random as Make);
-    const inverses = [plain.invert("solve", factors), await (backendOn(device).plain as PlainKernels).invert("solve", factors)];
+    const inverses = [plain.invert("solve", factors), await (backendOn(device).approximate as ApproximateKernels).invert("solve", factors)];
     factors.free();
     const again = factorsOf(200, MATRICES.random as Make); // likely in the same memory
-    const bits = inverses.map((found) => read(found as PlainInverses, "upper"));
+    const bits = inverses.map((found) => read(found as ApproximateInverses, "upper"));
     expect(bits[0]).toEqual(bits[1]);
     expect(firstBeyond(read(again, "upper"), bits[0] as Float64Array, 200), seeded).toBeUndefined();
     again.free();
-    for (const found of inverses) (found as PlainInverses).free();
+    for (const found of inverses) (found as ApproximateInverses).free();
   });
 
   test("weights of factors and inverses are right but for n + 2 roundings", () => {
     const random = new Random(SEED);
     for (const n of [0, 1, 2, 127, 129, 300]) {
       const factors = factorsOf(n, MATRICES.random as Make, 1);
-      const inverses = plain.invert("solve", factors) as PlainInverses;
+      const inverses = plain.invert("solve", factors) as ApproximateInverses;
       for (const triangles of [factors, inverses])
         for (const part of ["lower", "upper"] as const) {
           const v = Float64Array.from({ length: n }, () => fraction(random) * 2 ** random.below(20));
@@ -164,10 +164,10 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
           for (const isAcross of [false, true]) {
             const [P, Q] = [Float64Array.from({ length: rows * depth }, entry), Float64Array.from({ length: depth * cols }, entry)];
             const [offset, step] = [gap, (isAcross ? rows : cols) + gap];
-            const [rowStep, colStep] = isAcross ? [1, step] : [step, 1];
+            const [rowStride, colStride] = isAcross ? [1, step] : [step, 1];
             const data = new type(offset + step * (isAcross ? cols : rows)).fill(2 * p); // of what is not C, nothing changes
             const want = Array.from(data);
-            const at = (i: number, j: number): number => offset + i * rowStep + j * colStep;
+            const at = (i: number, j: number): number => offset + i * rowStride + j * colStride;
             for (let i = 0; i < rows; i++)
               for (let j = 0; j < cols; j++) data[at(i, j)] = entry === signed ? random.below(2 * p + 1) - p : i % 2 ? p : -p;
             for (let i = 0; i < rows; i++)
@@ -178,7 +178,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
                 want[at(i, j)] = rest > half ? rest - p : rest;
               }
             const { array, free } = upload(device, data, data.length, [[data, 0]]);
-            const C = { data: array, offset, rows, cols, rowStep, colStep };
+            const C = { data: array, offset, rows, cols, rowStride, colStride };
             const kept = plain.keep("solve", C, false) as Kept;
             void plain.subtractModulo?.("solve", kept.A, P, Q, depth, p);
             const got = data.slice();
@@ -191,7 +191,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
   });
 
   test("a C that is not on the device is refused", () => {
-    const C = { data: new Float64Array(1), offset: 0, rows: 1, cols: 1, rowStep: 1, colStep: 1 };
+    const C = { data: new Float64Array(1), offset: 0, rows: 1, cols: 1, rowStride: 1, colStride: 1 };
     expect(() => plain.subtractModulo?.("solve", C, new Float64Array(1), new Float64Array(1), 1, 7)).toThrow(EngineError);
   });
 
@@ -210,17 +210,19 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
           for (const isAcross of [false, true]) {
             const alpha = k % 2 ? -1 : 2;
             const data = new type(rows * cols).map(whole(22));
-            const [rowStep, colStep] = isAcross ? [1, rows] : [cols, 1];
+            const [rowStride, colStride] = isAcross ? [1, rows] : [cols, 1];
             const x = Float64Array.from({ length: cols * k }, whole(22));
             const b = Float64Array.from({ length: rows * k }, whole(50));
             const want = b.map((v, e) => {
               let sum = BigInt(v);
               for (let j = 0; j < cols; j++)
                 sum +=
-                  BigInt(alpha) * BigInt(data[Math.floor(e / k) * rowStep + j * colStep] as number) * BigInt(x[j * k + (e % k)] as number);
+                  BigInt(alpha) *
+                  BigInt(data[Math.floor(e / k) * rowStride + j * colStride] as number) *
+                  BigInt(x[j * k + (e % k)] as number);
               return Number(sum);
             });
-            const A: Entries = { data, offset: 0, rows, cols, rowStep, colStep };
+            const A: StridedMatrix = { data, offset: 0, rows, cols, rowStride, colStride };
             for (const there of [undefined, plain.keep("solve", A, true) as Kept]) {
               const r = new Float64Array(rows * k).fill(Number.NaN);
               void plain.residual?.("solve", alpha, there?.A ?? A, x, b, k, r);
@@ -235,7 +237,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
     const factors = factorsOf(n, MATRICES.random as Make);
     const P = new Float64Array(n);
     const data = new Float64Array(n * n);
-    const { A, free } = plain.keep("solve", { data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 }, true) as Kept;
+    const { A, free } = plain.keep("solve", { data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 }, true) as Kept;
     const { largest } = device;
     const before = buffers();
     const calls: Record<string, [most: number, call: () => unknown]> = {
@@ -253,7 +255,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
         device.largest = largest;
       }
       expect(buffers(), name).toBe(before);
-      const done = call() as PlainInverses | undefined;
+      const done = call() as ApproximateInverses | undefined;
       done?.free();
       expect(buffers(), name).toBe(before);
     }

@@ -1,17 +1,17 @@
 // The factorizations on a device, each by itself, against the reference: factors, pivots, zero pivots and overflows, to the bit.
 import { afterAll, describe, expect, test } from "vitest";
+import type { Format, Real } from "../../src/arrays/types.ts";
 import { now } from "../../src/engines/device.ts";
-import { openDevice } from "../../src/engines/opencl/device.ts";
-import { firstNotFinite, lu } from "../../src/engines/opencl/lu.ts";
-import { luBatchOf } from "../../src/engines/opencl/luBatch.ts";
-import { luBlockedBy } from "../../src/engines/opencl/luBlocked.ts";
-import type { Factorization } from "../../src/engines/opencl/luCommon.ts";
-import { luUnblocked } from "../../src/engines/opencl/luUnblocked.ts";
-import { inScope } from "../../src/engines/opencl/scope.ts";
-import { upload } from "../../src/engines/opencl/store.ts";
+import { firstNotFinite, lu } from "../../src/engines/opencl/dense/lu.ts";
+import { luBatchOf } from "../../src/engines/opencl/dense/luBatch.ts";
+import { luBlockedBy } from "../../src/engines/opencl/dense/luBlocked.ts";
+import type { Factorization } from "../../src/engines/opencl/dense/luCommon.ts";
+import { luUnblocked } from "../../src/engines/opencl/dense/luUnblocked.ts";
+import { openDevice } from "../../src/engines/opencl/device/device.ts";
+import { upload } from "../../src/engines/opencl/device/memory.ts";
+import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
 import { storedBits } from "../hex.ts";
 import { factorable, numbers, pick, vectorOf } from "../matrices.ts";
 

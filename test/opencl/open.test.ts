@@ -1,7 +1,7 @@
 // The engine as a user opens it: many calls at once, devices and choices that there are and are not.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ShapeError } from "../../src/arrays/errors.ts";
 import type { Choices } from "../../src/engines/opencl/choices.ts";
-import { ShapeError } from "../../src/errors.ts";
 import {
   type Engine,
   engines,

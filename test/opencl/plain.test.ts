@@ -1,31 +1,31 @@
 // Factorisation in ordinary arithmetic on a device. Factors of numbers with few bits, which no order of summation rounds, to the bit;
 // solutions by their residuals.
 import { afterAll, describe, expect, test } from "vitest";
+import { EngineError } from "../../src/arrays/errors.ts";
+import type { Format } from "../../src/arrays/types.ts";
+import type { ApproximateFactors, ApproximateKernels } from "../../src/engines/approximate.ts";
 import { now, type Work } from "../../src/engines/device.ts";
-import { openDevice } from "../../src/engines/opencl/device.ts";
+import { openDevice } from "../../src/engines/opencl/device/device.ts";
+import { upload } from "../../src/engines/opencl/device/memory.ts";
+import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { kernelsOn } from "../../src/engines/opencl/index.ts";
-import { factorize, onDevice, onDeviceWith, substitute } from "../../src/engines/opencl/plain.ts";
-import type { PlainBlocking, PlainMatrix } from "../../src/engines/opencl/plainLu.ts";
-import { inScope, type Scope } from "../../src/engines/opencl/scope.ts";
-import { upload } from "../../src/engines/opencl/store.ts";
-import type { PlainFactors, PlainKernels } from "../../src/engines/plain.ts";
+import { factorize, onDevice, onDeviceWith, substitute } from "../../src/engines/opencl/solve/approximate.ts";
+import type { ApproximateBlocking, ApproximateMatrix } from "../../src/engines/opencl/solve/lu.ts";
 import { remoteMemory } from "../../src/engines/remote.ts";
-import { EngineError } from "../../src/errors.ts";
-import { type Entries, Random } from "../../src/study.ts";
-import type { Format } from "../../src/types.ts";
+import { Random, type StridedMatrix } from "../../src/study.ts";
 
 const device = await openDevice().catch(() => undefined);
 const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 
-const WAYS: Record<string, Partial<PlainBlocking>> = {
+const WAYS: Record<string, Partial<ApproximateBlocking>> = {
   "as it is chosen": {},
   "panels of 128, one group, with look-ahead": { panel: 128, resident: false, ahead: true },
   "panels of 32, in registers of one group": { panel: 32, group: 512, resident: true },
   "panels of 64, two groups that wait": { panel: 64, group: 256, resident: true, spins: 1 << 28 },
 };
 
-interface OnDevice extends PlainFactors {
-  readonly matrix: PlainMatrix;
+interface OnDevice extends ApproximateFactors {
+  readonly matrix: ApproximateMatrix;
   readonly order: Int32Array;
 }
 
@@ -37,7 +37,14 @@ function run<R>(work: (scope: Scope) => Work<R>): R {
 }
 
 const ones = (n: number): Float64Array => new Float64Array(n).fill(1);
-const byRows = (data: Float64Array | Float32Array, n: number): Entries => ({ data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 });
+const byRows = (data: Float64Array | Float32Array, n: number): StridedMatrix => ({
+  data,
+  offset: 0,
+  rows: n,
+  cols: n,
+  rowStride: n,
+  colStride: 1,
+});
 
 // L and U in one matrix with rows in some order: multipliers are quarters up to a half, or `ties` of a hundred 1 or -1, pivots are
 // powers of two, so that every sum of products is a multiple of 1/4 below 2^14, and without ties every pivot is larger than what is
@@ -144,7 +151,7 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
       const scaled = A.map((v, e) => v * (rows[Math.floor(e / n)] as number) * (cols[e % n] as number));
       const b = Float64Array.from({ length: n * k }, () => random.below(2 ** 30) / 2 ** 30 - 0.5);
       const flipped = A.map((_, e) => A[(e % n) * n + Math.floor(e / n)] as number);
-      for (const entries of [byRows(A, n), { ...byRows(flipped, n), rowStep: 1, colStep: n }])
+      for (const entries of [byRows(A, n), { ...byRows(flipped, n), rowStride: 1, colStride: n }])
         for (const format of ["binary32", "binary64"] as const) {
           const x = new Float64Array(n * k);
           const got = run((scope) => factorize(scope, entries, { rows, cols }, format, b, k, x));
@@ -246,7 +253,7 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
 
   test("magnitudes of rows and columns", () => {
     if (!device) return;
-    const plain = kernelsOn(device).plain as PlainKernels;
+    const plain = kernelsOn(device).approximate as ApproximateKernels;
     const random = new Random(SEED);
     for (const [rows, cols] of [
       [0, 0],
@@ -260,7 +267,7 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
           if (rows > 2) numbers[2 * cols + 1] = Number.NaN;
           const stored = across ? numbers.map((_, e) => numbers[(e % rows) * cols + Math.floor(e / rows)] as number) : numbers;
           const data = single ? Float32Array.from(stored) : stored;
-          const A = { data, offset: 0, rows, cols, rowStep: across ? 1 : cols, colStep: across ? rows : 1 };
+          const A = { data, offset: 0, rows, cols, rowStride: across ? 1 : cols, colStride: across ? rows : 1 };
           const scale = Float64Array.from({ length: cols }, () => 2 ** random.below(5));
           const [sums, largest] = [new Float64Array(rows), new Float64Array(rows)];
           void plain.magnitudes("solve", A, scale, sums, largest);
@@ -274,22 +281,22 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
 
   test("what is kept", () => {
     if (!device) return;
-    const plain = kernelsOn(device).plain as PlainKernels;
+    const plain = kernelsOn(device).approximate as ApproximateKernels;
     const data = Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9);
-    const fetched = (A: Entries): number[] => {
+    const fetched = (A: StridedMatrix): number[] => {
       const buffer = remoteMemory(A.data);
       if (!buffer) throw new Error("not on the device");
       const copy = new Float64Array(9);
       device.read(buffer, copy).now();
-      return Array.from({ length: 9 }, (_, e) => copy[A.offset + Math.floor(e / 3) * A.rowStep + (e % 3) * A.colStep] as number);
+      return Array.from({ length: 9 }, (_, e) => copy[A.offset + Math.floor(e / 3) * A.rowStride + (e % 3) * A.colStride] as number);
     };
     for (const lasting of [false, true]) {
-      const kept = plain.keep("solve", { ...byRows(data, 3), rowStep: 1, colStep: 3 }, lasting) as { A: Entries; free(): void };
-      expect(kept.A.colStep).toBe(1);
+      const kept = plain.keep("solve", { ...byRows(data, 3), rowStride: 1, colStride: 3 }, lasting) as { A: StridedMatrix; free(): void };
+      expect(kept.A.colStride).toBe(1);
       expect(fetched(kept.A)).toEqual([1, 4, 7, 2, 5, 8, 3, 6, 9]);
       kept.free();
       const { array, free } = upload(device, data, 9, [[data, 0]]);
-      const there = plain.keep("solve", byRows(array, 3), lasting) as { A: Entries; free(): void };
+      const there = plain.keep("solve", byRows(array, 3), lasting) as { A: StridedMatrix; free(): void };
       expect(there.A.data === array).toBe(!lasting);
       expect(fetched(there.A)).toEqual(Array.from(data));
       there.free();

@@ -1,14 +1,14 @@
 // exgemv and exgemm on an OpenCL device: random cases of every kind against the oracle, shapes of work-groups, both orders,
 // and larger ones against the embedded engine.
 import { afterAll, describe, expect, test } from "vitest";
+import type { Format, Real } from "../../src/arrays/types.ts";
 import { type DeviceBuffer, now, type Work } from "../../src/engines/device.ts";
-import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
-import { type GemmOptions, gemm } from "../../src/engines/opencl/gemm.ts";
-import { type GemvShape, gemv, gemvBy, shapeFor } from "../../src/engines/opencl/gemv.ts";
-import { inScope, type Scope } from "../../src/engines/opencl/scope.ts";
+import { type GemmOptions, gemm } from "../../src/engines/opencl/dense/gemm.ts";
+import { type GemvShape, gemv, gemvBy, shapeFor } from "../../src/engines/opencl/dense/gemv.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { remoteArray, remoteMemory } from "../../src/engines/remote.ts";
-import { type Entries, type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
+import { type Kernels, kernels, Random, routinesOn, type StridedMatrix } from "../../src/study.ts";
 import { randomGemm, randomGemv } from "../dense/products.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
@@ -70,13 +70,13 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
         )(routinesWith({}, options), `case ${i}, seed ${SEED}`);
     });
 
-  const entriesOf = (data: Real, rows: number, cols: number, byRows = true): Entries => ({
+  const entriesOf = (data: Real, rows: number, cols: number, byRows = true): StridedMatrix => ({
     data,
     offset: 0,
     rows,
     cols,
-    rowStep: byRows ? cols : 1,
-    colStep: byRows ? 1 : rows,
+    rowStride: byRows ? cols : 1,
+    colStride: byRows ? 1 : rows,
   });
   const random64 = (random: Random, n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
   const remote = <V extends Real>(x: V): V => {
@@ -135,7 +135,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   test("every shape of a GPU covers all rows and columns in lanes that a group has", () => {
     for (const rows of [1, 3, 4, 63, 64, 1000, 16384, 10 ** 6])
       for (const cols of [1, 7, 63, 64, 2047, 2048, 16384, 10 ** 6])
-        for (const [colStep, mostInGroup, lanes] of [
+        for (const [colStride, mostInGroup, lanes] of [
           [1, 256, 128],
           [rows, 256, 256],
           [rows, 448, 256],
@@ -143,8 +143,8 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
         ] as const) {
           const values = { type: { value: "gpu" }, units: { value: 132 }, mostInGroup: { value: mostInGroup } };
           const gpu = Object.create(device, values) as OpenclDevice;
-          const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStep: 1, colStep }, false);
-          expect(shape.rowLanes * shape.colLanes).toBe(rows === 1 || colStep === 1 ? 128 : lanes);
+          const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStride: 1, colStride }, false);
+          expect(shape.rowLanes * shape.colLanes).toBe(rows === 1 || colStride === 1 ? 128 : lanes);
           expect(shape.chunks).toBeGreaterThanOrEqual(1);
           expect(shape.chunks).toBeLessThanOrEqual(Math.max(1, cols));
         }

@@ -1,21 +1,21 @@
 // Reductions and elementwise routines on a device, against the reference: every stage, both precisions, groups of every
 // size, vectors that are here or there.
 import { afterAll, describe, expect, test } from "vitest";
-import { onlyNegativeZeros } from "../../src/dense/level1.ts";
-import { reduce as reduceOn } from "../../src/dense/reduce.ts";
+import { engineOf } from "../../src/api/engine.ts";
+import type { Real, Reduction, Rounding } from "../../src/arrays/types.ts";
 import { now } from "../../src/engines/device.ts";
-import { engineOf } from "../../src/engines/engine.ts";
 import { EXACT_STAGES } from "../../src/engines/kernels.ts";
-import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
-import { map } from "../../src/engines/opencl/elementwise.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
-import { accumulate, accumulateBy, EXACT, enclose, FILTER, type Filter, reduce } from "../../src/engines/opencl/reductions.ts";
-import { inScope } from "../../src/engines/opencl/scope.ts";
-import { reference } from "../../src/engines/reference.ts";
+import { map } from "../../src/engines/opencl/reductions/elementwise.ts";
+import { accumulate, accumulateBy, EXACT, enclose, FILTER, type Filter, reduce } from "../../src/engines/opencl/reductions/reduce.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import { remoteArray } from "../../src/engines/remote.ts";
 import { illConditionedDot } from "../../src/problems/illConditionedDot.ts";
+import { onlyNegativeZeros } from "../../src/routines/level1.ts";
+import { reduce as reduceOn } from "../../src/routines/reduce.ts";
 import { level1On, Random, Superaccumulator } from "../../src/study.ts";
-import type { Real, Reduction, Rounding } from "../../src/types.ts";
 import { KINDS, toSingle, vector } from "../generators.ts";
 
 const SEED = 20;

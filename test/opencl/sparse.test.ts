@@ -1,18 +1,18 @@
 // Sparse triangular solves on an OpenCL device: every schedule, in exact and in plain arithmetic, against the definition; the
 // set-up phase on the device; and what happens when work-groups do not make progress.
 import { afterAll, describe, expect, test } from "vitest";
-import { runAsync, runSync } from "../../src/dense/steps.ts";
+import { trusted } from "../../src/arrays/sparse.ts";
+import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { type DeviceBuffer, later, now } from "../../src/engines/device.ts";
-import { openDevice } from "../../src/engines/opencl/device.ts";
-import { plan as planOn } from "../../src/engines/opencl/sparse.ts";
-import { levelsOn } from "../../src/engines/opencl/sparseStudy.ts";
-import type { Tuning } from "../../src/engines/opencl/sparseTuning.ts";
+import { openDevice } from "../../src/engines/opencl/device/device.ts";
+import { plan as planOn } from "../../src/engines/opencl/sparse/plan.ts";
+import { levelsOn } from "../../src/engines/opencl/sparse/study.ts";
+import type { Tuning } from "../../src/engines/opencl/sparse/tuning.ts";
 import { remoteArray, remoteMemory } from "../../src/engines/remote.ts";
+import { runAsync, runSync } from "../../src/engines/steps.ts";
 import { csc, csr, laplacian, powerLaw, type SparseOptions, sptrsv as sptrsvHere, toCsc } from "../../src/index.ts";
-import { trusted } from "../../src/sparse/formats.ts";
-import { sptrsv } from "../../src/sparse/sptrsv.ts";
+import { sptrsv } from "../../src/routines/sparse/sptrsv.ts";
 import { levels, Random } from "../../src/study.ts";
-import type { Format, Real, Sparse } from "../../src/types.ts";
 import { caught } from "../caught.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";

@@ -1,11 +1,11 @@
 // The pieces that every kernel shares: superaccumulator.cl rounds and divides as the host does, in private memory and in
 // memory that several work-items add to; what certificate.cl proves is right.
 import { afterAll, describe, expect, test } from "vitest";
-import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device.ts";
-import { certificate, superaccumulator } from "../../src/engines/opencl/sources.generated.ts";
-import { quotient } from "../../src/exact/dense.ts";
+import type { Format, Real } from "../../src/arrays/types.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { certificate, superaccumulator } from "../../src/engines/opencl/exact/sources.generated.ts";
+import { quotient } from "../../src/engines/reference/dense.ts";
 import { Random, Superaccumulator } from "../../src/study.ts";
-import type { Format, Real } from "../../src/types.ts";
 import { KINDS, toSingle, vector } from "../generators.ts";
 
 const SEED = 5;

@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { SingularError } from "../../src/arrays/errors.ts";
+import type { Real } from "../../src/arrays/types.ts";
 import { now } from "../../src/engines/device.ts";
-import type { Entries, ExactStage, Substitution } from "../../src/engines/kernels.ts";
-import { openDevice } from "../../src/engines/opencl/device.ts";
-import { inScope } from "../../src/engines/opencl/scope.ts";
-import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/trsv.ts";
+import type { ExactStage, StridedMatrix, Substitution } from "../../src/engines/kernels.ts";
+import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/dense/trsv.ts";
+import { openDevice } from "../../src/engines/opencl/device/device.ts";
+import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { remoteArray } from "../../src/engines/remote.ts";
-import { SingularError } from "../../src/errors.ts";
 import { illConditionedTriangular } from "../../src/index.ts";
 import { kernels, Random } from "../../src/study.ts";
-import type { Real } from "../../src/types.ts";
 import { KINDS, type Kind, toSingle, vector } from "../generators.ts";
 import { storedBits } from "../hex.ts";
 
@@ -31,9 +31,9 @@ const LAYOUTS: readonly Layout[] = [
   { byRows: false, gap: 1, offset: 2 },
 ];
 
-function triangle(data: Real, n: number, { byRows, gap, offset }: Layout): Entries {
+function triangle(data: Real, n: number, { byRows, gap, offset }: Layout): StridedMatrix {
   const step = n + gap;
-  return { data, offset, rows: n, cols: n, rowStep: byRows ? step : 1, colStep: byRows ? 1 : step };
+  return { data, offset, rows: n, cols: n, rowStride: byRows ? step : 1, colStride: byRows ? 1 : step };
 }
 
 function elements(random: Random, count: number, kind: Kind | "mild", single: boolean): Real {
@@ -42,13 +42,13 @@ function elements(random: Random, count: number, kind: Kind | "mild", single: bo
 }
 
 /** A system of one kind; `mild` ones grow slowly, so that all unknowns are ordinary numbers. */
-function system(random: Random, n: number, kind: Kind | "mild", layout: Layout, single: boolean): { T: Entries; b: Real } {
+function system(random: Random, n: number, kind: Kind | "mild", layout: Layout, single: boolean): { T: StridedMatrix; b: Real } {
   const data = elements(random, layout.offset + n * (n + layout.gap), kind, single);
   const b = elements(random, n, kind, single);
   const T = triangle(data, n, layout);
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++) {
-      const at = T.offset + i * T.rowStep + j * T.colStep;
+      const at = T.offset + i * T.rowStride + j * T.colStride;
       const t = data[at] as number;
       if (kind === "mild") data[at] = i === j ? 1 + Math.abs(t) : t / 4;
       else if (i === j && t === 0) data[at] = 3;
@@ -56,13 +56,13 @@ function system(random: Random, n: number, kind: Kind | "mild", layout: Layout, 
   return { T, b };
 }
 
-function onDevice(T: Entries, b: Real, how: Substitution, tuning?: TrsvTuning): Real {
+function onDevice(T: StridedMatrix, b: Real, how: Substitution, tuning?: TrsvTuning): Real {
   const x = b.slice().fill(7);
   if (device) now(inScope(device, "extrsv", (scope) => trsv(scope, T, b, x, how, tuning)));
   return x;
 }
 
-function check(T: Entries, b: Real, how: Substitution, tuning?: TrsvTuning): void {
+function check(T: StridedMatrix, b: Real, how: Substitution, tuning?: TrsvTuning): void {
   const expected = b.slice();
   reference?.trsv(T, b, expected, how);
   expect(storedBits(onDevice(T, b, how, tuning))).toEqual(storedBits(expected));

@@ -1,7 +1,7 @@
 // The second oracle: sums as one learns them at school, in base 2. Every set bit of every term goes into its column,
 // bit by bit; then the carries run from right to left, and the result is read off the columns. No BigInt, no
 // floating-point arithmetic on the data.
-import type { Format, Real, Reduction, Rounding } from "../../src/types.ts";
+import type { Format, Real, Reduction, Rounding } from "../../src/arrays/types.ts";
 
 const LOWEST = -2148;
 const COLUMNS = 4352; // to 2^2203: 2^53 products and more

@@ -1,6 +1,6 @@
 // The oracle of the dense routines: BigInt rationals and the definitions of SPEC.md, nothing of the code under test.
 // Matrices are functions of (i, j), already transposed; answers are plain numbers, row by row.
-import type { Format } from "../../src/types.ts";
+import type { Format } from "../../src/arrays/types.ts";
 
 /** A finite number n * 2^e, or NaN or an infinity in `special`. */
 export interface Value {

@@ -1,7 +1,7 @@
 // The first oracle: BigInt integers. A finite double is an integer times 2^-1074, a product an integer times 2^-2148.
 // Rounding is a search among the format's bit patterns, which are ordered as the numbers are, by exact comparison:
 // no shifts, no sticky bits, nothing in common with the code under test.
-import type { Format, Real, Reduction, Rounding } from "../../src/types.ts";
+import type { Format, Real, Reduction, Rounding } from "../../src/arrays/types.ts";
 
 const view = new DataView(new ArrayBuffer(8));
 

@@ -1,5 +1,5 @@
 // The two measures of SPEC.md in BigInt integers, row by row: nothing of the code under test.
-import type { Matrix } from "../../src/types.ts";
+import type { Matrix } from "../../src/arrays/types.ts";
 import { nearest } from "./matrices.ts";
 import { units } from "./rational.ts";
 

@@ -1,6 +1,6 @@
 // The oracle of the sparse solves: the rows of the triangle, read from the stored entries, then the definition of SPEC.md in
 // BigInt rationals; and for plain arithmetic the row-wise loop.
-import type { Format, Real, Sparse } from "../../src/types.ts";
+import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { negated, product, quotient, sum, type Value, value } from "./matrices.ts";
 
 /** What of a matrix is a triangle. */

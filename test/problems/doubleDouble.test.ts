@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { matrix } from "../../src/arrays/matrix.ts";
+import { Random } from "../../src/arrays/random.ts";
 import { doubleDoubleTrsv } from "../../src/exact/doubleDouble.ts";
-import { matrix } from "../../src/matrix.ts";
 import { illConditionedTriangular } from "../../src/problems/illConditionedTriangular.ts";
-import { Random } from "../../src/problems/random.ts";
 import { units } from "../oracles/rational.ts";
 import { largest, magnitude, quotient, solution, system } from "./rationals.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { factorizationError, residualNorm } from "../../src/dense/measures.ts";
-import { matrix } from "../../src/matrix.ts";
+import { matrix } from "../../src/arrays/matrix.ts";
+import { Random } from "../../src/arrays/random.ts";
+import type { Matrix } from "../../src/arrays/types.ts";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
-import { Random } from "../../src/problems/random.ts";
-import type { Matrix } from "../../src/types.ts";
+import { factorizationError, residualNorm } from "../../src/routines/dense/measures.ts";
 import { describeDense } from "../engines.ts";
 import { type Exact, exactNumber, exactProduct, exactSum, round } from "../oracles/rational.ts";
 

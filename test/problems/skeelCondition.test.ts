@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { matrix } from "../../src/matrix.ts";
+import { matrix } from "../../src/arrays/matrix.ts";
+import { Random } from "../../src/arrays/random.ts";
 import { illConditionedTriangular, representableTriangular } from "../../src/problems/illConditionedTriangular.ts";
-import { Random } from "../../src/problems/random.ts";
 import { skeelCondition } from "../../src/problems/skeelCondition.ts";
 import { roundRatio, units } from "../oracles/rational.ts";
 import { type Integers, inverse, largest, magnitude, skeel, system } from "./rationals.ts";
@@ -41,7 +41,7 @@ describe("skeelCondition", () => {
         const order = column ? "column" : "row";
         const ld = n + random.below(3);
         const offset = random.below(4);
-        // Entries of the other triangle, the padding and a unit diagonal are not read.
+        // StridedMatrix of the other triangle, the padding and a unit diagonal are not read.
         const data = new Float64Array(offset + n * ld).fill(Number.NaN);
         const at = (i: number, j: number): number => offset + (column ? j * ld + i : i * ld + j);
         for (let i = 0; i < n; i++)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { csr, toCsc } from "../../src/arrays/sparse.ts";
+import type { Sparse } from "../../src/arrays/types.ts";
 import { exdot, ShapeError } from "../../src/index.ts";
 import { elasticity } from "../../src/problems/elasticity.ts";
 import { laplacian } from "../../src/problems/laplacian.ts";
 import { powerLaw } from "../../src/problems/powerLaw.ts";
-import { csr, toCsc } from "../../src/sparse/formats.ts";
-import type { Sparse } from "../../src/types.ts";
 import { storedBits } from "../hex.ts";
 import { hash } from "./hash.ts";
 

@@ -2,7 +2,7 @@ import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { FormatError } from "../../src/errors.ts";
+import { FormatError } from "../../src/arrays/errors.ts";
 import { readRun } from "../../src/report/read.ts";
 import { accuracy, bits, FILES, origin, runOf, runOfText, stages } from "./data.ts";
 

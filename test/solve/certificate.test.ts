@@ -1,12 +1,12 @@
 // Certificates and products: their weights against exact inverses, and corrections against exact solutions.
 import { describe, expect, it } from "vitest";
-import type { Routine } from "../../src/dense/steps.ts";
+import type { Routine } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
-import { certify } from "../../src/solve/certificate.ts";
-import { exactMatrix, scaleOf } from "../../src/solve/exact.ts";
-import { factorize } from "../../src/solve/factors.ts";
-import { productCorrector } from "../../src/solve/product.ts";
-import { systemOf } from "../../src/solve/system.ts";
+import { certify } from "../../src/routines/solve/certificate.ts";
+import { exactMatrix, scaleOf } from "../../src/routines/solve/exact.ts";
+import { factorize } from "../../src/routines/solve/factors.ts";
+import { productCorrector } from "../../src/routines/solve/product.ts";
+import { systemOf } from "../../src/routines/solve/system.ts";
 import { Random } from "../../src/study.ts";
 import { permutation } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";

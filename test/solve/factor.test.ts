@@ -1,6 +1,6 @@
 // factor(): one factorisation for many right-hand sides, kept and given back.
 import { describe, expect, test } from "vitest";
-import type { PlainKernels } from "../../src/engines/plain.ts";
+import type { ApproximateKernels } from "../../src/engines/approximate.ts";
 import { factor, illConditionedMatrix, type Matrix, matrix, ShapeError, SingularError, type Solution, solve } from "../../src/index.ts";
 import { type AsyncKernels, asyncRoutines, kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
@@ -94,7 +94,7 @@ describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
 });
 
 // The engine, answering some turns later.
-function hesitating({ gemv, gemm, trsv, lu, plain, ...others }: LocalKernels, random: Random): AsyncKernels {
+function hesitating({ gemv, gemm, trsv, lu, approximate, ...others }: LocalKernels, random: Random): AsyncKernels {
   const later = <K extends object>(kernels: K): never =>
     Object.fromEntries(
       Object.entries(kernels).map(([name, kernel]) => [
@@ -106,14 +106,18 @@ function hesitating({ gemv, gemm, trsv, lu, plain, ...others }: LocalKernels, ra
         },
       ]),
     ) as never;
-  return { ...others, ...(later({ gemv, gemm, trsv, lu }) as Pick<AsyncKernels, "gemv">), plain: later(plain) } as unknown as AsyncKernels;
+  return {
+    ...others,
+    ...(later({ gemv, gemm, trsv, lu }) as Pick<AsyncKernels, "gemv">),
+    approximate: later(approximate),
+  } as unknown as AsyncKernels;
 }
 
 describe("memory", () => {
   // The engine, counting what is kept, factored and inverted and not given back. Memory runs out at the call number `limit`.
   function counting(limit = Number.POSITIVE_INFINITY): { engine: LocalKernels; count: () => number; calls: () => number } {
     const engine = kernels("reference") as LocalKernels;
-    const { plain } = engine;
+    const { approximate: plain } = engine;
     let calls = 0;
     let count = 0;
     const counted = <T extends { free(): void }>(make: () => T | Promise<T>): T => {
@@ -129,13 +133,13 @@ describe("memory", () => {
         },
       });
     };
-    const counter: PlainKernels = {
+    const counter: ApproximateKernels = {
       ...plain,
       keep: (...args) => counted(() => plain.keep(...args)),
       factorize: (...args) => counted(() => plain.factorize(...args)),
       invert: (...args) => counted(() => plain.invert(...args)),
     };
-    return { engine: { ...engine, plain: counter }, count: () => count, calls: () => calls };
+    return { engine: { ...engine, approximate: counter }, count: () => count, calls: () => calls };
   }
   const random = new Random(SEED + 3);
   const n = 60;
@@ -181,14 +185,14 @@ describe("memory", () => {
   const wide = randomMatrix(random, 12, (i) => 2 ** (i % 2 === 0 ? 300 : -300));
   const graded = randomMatrix(random, 12, (i, j) => 2 ** (-40 * Math.abs(i - j)));
   const near = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9 + 2 ** -49), 3, 3);
-  const hopeless = illConditionedMatrix(20, 1e30, 2);
+  const skipFilter = illConditionedMatrix(20, 1e30, 2);
   const singular = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
   const SYSTEMS: readonly [string, Matrix][] = [
     ["random", randomMatrix(random, 12)],
     ["rows that are unlike", wide],
     ["graded", graded],
     ["next to singular", near],
-    ["beyond binary64", hopeless],
+    ["beyond binary64", skipFilter],
     ["singular", singular],
   ];
   // Whose rows and columns have to be scaled by an assignment.

@@ -1,9 +1,9 @@
 // Ill-conditioned and singular systems: what each method does alone is what the chain reports.
 import { describe, expect, test } from "vitest";
-import { runSync } from "../../src/dense/steps.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, solve } from "../../src/index.ts";
-import { exactMatrix, freeExact, proveRegular } from "../../src/solve/exact.ts";
-import { Progress } from "../../src/solve/progress.ts";
+import { exactMatrix, freeExact, proveRegular } from "../../src/routines/solve/exact.ts";
+import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, type LocalKernels, Random } from "../../src/study.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { range } from "../oracles/matrices.ts";

@@ -11,7 +11,7 @@ import {
   slicesOf,
   wholeScale,
   wholeVector,
-} from "../../src/solve/integers.ts";
+} from "../../src/routines/solve/integers.ts";
 import { Random } from "../../src/study.ts";
 import { assemble, permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";

@@ -1,32 +1,32 @@
 // What the certificate of solve() is made of on the embedded engine, pools of threads and the reference: inverses of triangles, their
 // weights, and products modulo a prime.
 import { afterAll, describe, expect, it } from "vitest";
-import type { Entries } from "../../src/engines/kernels.ts";
-import { onThreads } from "../../src/engines/open.ts";
-import type { PlainFactors, PlainInverses, PlainKernels } from "../../src/engines/plain.ts";
-import { plainReference } from "../../src/engines/plainReference.ts";
+import { onThreads } from "../../src/api/open.ts";
+import { Random } from "../../src/arrays/random.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
+import type { StridedMatrix } from "../../src/engines/kernels.ts";
+import { approximateReference } from "../../src/engines/reference/approximate.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
+import type { ArenaInverses } from "../../src/engines/wasm/approximate.ts";
 import { load } from "../../src/engines/wasm/load.ts";
-import type { ArenaInverses } from "../../src/engines/wasm/plain.ts";
-import { Random } from "../../src/problems/random.ts";
 
 const SIZES = [1, 2, 3, 4, 5, 31, 63, 64, 65, 127, 128, 129, 133, 200];
 
-const rows: { name: string; plain: PlainKernels; pool?: ThreadKernels }[] = [{ name: "reference", plain: plainReference }];
+const rows: { name: string; plain: ApproximateKernels; pool?: ThreadKernels }[] = [{ name: "reference", plain: approximateReference }];
 for (const variant of ["fma", "dekker"] as const) {
   const embedded = load(variant);
   if (!embedded) continue;
   const pool = await onThreads(3, variant);
-  rows.push({ name: `wasm-${variant}`, plain: embedded.plain }, { name: `threads-3-${variant}`, plain: pool.plain, pool });
+  rows.push({ name: `wasm-${variant}`, plain: embedded.approximate }, { name: `threads-3-${variant}`, plain: pool.approximate, pool });
 }
 afterAll(async () => {
   for (const { pool } of rows) await pool?.close();
 });
 
-const matrixOf = (data: Float64Array, n: number): Entries => ({ data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 });
+const matrixOf = (data: Float64Array, n: number): StridedMatrix => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 
 // The packed triangles behind a handle, row by row.
-function read(handle: PlainFactors | PlainInverses): Float64Array {
+function read(handle: ApproximateFactors | ApproximateInverses): Float64Array {
   if ("lu" in handle) return handle.lu as Float64Array;
   const { arena, at, shape } = handle as ArenaInverses;
   const n = shape.cols;
@@ -101,13 +101,13 @@ describe.each(rows.filter(({ plain }) => plain.subtractModulo))("C - P Q modulo 
       const data = Float64Array.from({ length: rows * cols }, () => whole(p));
       const P = Float64Array.from({ length: rows * depth }, extreme);
       const Q = Float64Array.from({ length: depth * cols }, extreme);
-      const kept = await plain.keep("test", { data, offset: 0, rows, cols, rowStep: cols, colStep: 1 }, true);
+      const kept = await plain.keep("test", { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 }, true);
       await plain.subtractModulo?.("test", kept.A, P, Q, depth, p);
       for (let i = 0; i < rows; i++) {
         for (let j = 0; j < cols; j++) {
           let want = BigInt(data[i * cols + j] as number);
           for (let k = 0; k < depth; k++) want -= BigInt(P[i * depth + k] as number) * BigInt(Q[k * cols + j] as number);
-          const got = kept.A.data[kept.A.offset + i * kept.A.rowStep + j] as number;
+          const got = kept.A.data[kept.A.offset + i * kept.A.rowStride + j] as number;
           expect((BigInt(got) - want) % BigInt(p)).toBe(0n);
           expect(Math.abs(got)).toBeLessThanOrEqual(p);
         }

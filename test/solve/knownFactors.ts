@@ -1,6 +1,6 @@
-import type { Entries } from "../../src/engines/kernels.ts";
+import type { Real } from "../../src/arrays/types.ts";
+import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { Random } from "../../src/study.ts";
-import type { Real } from "../../src/types.ts";
 
 /** A matrix whose factors are known, with every sum of products in them a number of binary32: any order of work gives these bits. */
 export interface Known {
@@ -83,12 +83,12 @@ export interface Placing {
 }
 
 /** A matrix that is given row by row, in memory as `how` says, with NaN between its entries. */
-export function placed(rows: number, cols: number, A: Float64Array, how: Placing): Entries {
+export function placed(rows: number, cols: number, A: Float64Array, how: Placing): StridedMatrix {
   const { order, gap, offset } = how;
-  const [rowStep, colStep] = order === "row" ? [cols + gap, 1] : [1, rows + gap];
-  const data = new how.type(offset + (order === "row" ? rows * rowStep : cols * colStep)).fill(Number.NaN);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) data[offset + i * rowStep + j * colStep] = A[i * cols + j] as number;
-  return { data, offset, rows, cols, rowStep, colStep };
+  const [rowStride, colStride] = order === "row" ? [cols + gap, 1] : [1, rows + gap];
+  const data = new how.type(offset + (order === "row" ? rows * rowStride : cols * colStride)).fill(Number.NaN);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < cols; j++) data[offset + i * rowStride + j * colStride] = A[i * cols + j] as number;
+  return { data, offset, rows, cols, rowStride, colStride };
 }
 
 export const ROW_BY_ROW: Placing = { order: "row", gap: 0, offset: 0, type: Float64Array };

@@ -36,7 +36,7 @@ export async function loadDgesvx(): Promise<Dgesvx | string> {
 }
 
 function columnByColumn({ rows: n, data, order, ld, offset }: Matrix): Matrix {
-  const [rowStep, colStep] = order === "row" ? [ld, 1] : [1, ld];
-  const copy = Float64Array.from({ length: n * n }, (_, k) => data[offset + (k % n) * rowStep + Math.floor(k / n) * colStep] as number);
+  const [rowStride, colStride] = order === "row" ? [ld, 1] : [1, ld];
+  const copy = Float64Array.from({ length: n * n }, (_, k) => data[offset + (k % n) * rowStride + Math.floor(k / n) * colStride] as number);
   return matrix(copy, n, n, { order: "column" });
 }

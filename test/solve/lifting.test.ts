@@ -1,7 +1,7 @@
 // Refinement in exact arithmetic, for systems whose exact solution is known: zeros, ties, and numbers next to ties.
 import { describe, expect, it } from "vitest";
-import { lastBits, type Scale, slicesOf } from "../../src/solve/integers.ts";
-import { type LiftedSystem, liftNumerically } from "../../src/solve/lifting.ts";
+import { lastBits, type Scale, slicesOf } from "../../src/routines/solve/integers.ts";
+import { type LiftedSystem, liftNumerically } from "../../src/routines/solve/lifting.ts";
 import { Random } from "../../src/study.ts";
 import { nearest, range } from "../oracles/matrices.ts";
 import { SEED } from "./checks.ts";
@@ -57,7 +57,7 @@ function known(random: Random, x: readonly Component[], powers: boolean): Known 
   });
   const grid = Math.max(...x.map(({ e }, j) => (scale.cols[j] as number) - e));
   const z = x.map(({ p, e }, j) => p << BigInt(grid + e - (scale.cols[j] as number)));
-  // Entries of column j have the factor q_j, which x_j is divided by.
+  // StridedMatrix of column j have the factor q_j, which x_j is divided by.
   const whole = timesVector(
     F.map((row) => row.map((v, j) => v / (x[j]?.q as bigint))),
     z,

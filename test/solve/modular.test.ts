@@ -1,10 +1,10 @@
 // Elimination modulo a prime: remainders, primes, residues, and inverses modulo p against those in BigInt, on every engine.
 import { describe, expect, it, vi } from "vitest";
-import type { MatrixKernels } from "../../src/dense/steps.ts";
-import { plainReference } from "../../src/engines/plainReference.ts";
-import { digitBits, lastBits, type Slices, slicesOf, wholeScale } from "../../src/solve/integers.ts";
-import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/solve/modular.ts";
-import { Progress } from "../../src/solve/progress.ts";
+import { approximateReference } from "../../src/engines/reference/approximate.ts";
+import type { MatrixKernels } from "../../src/engines/steps.ts";
+import { digitBits, lastBits, type Slices, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
+import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/routines/solve/modular.ts";
+import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, Random } from "../../src/study.ts";
 import { permutation, vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
@@ -123,10 +123,10 @@ function residuesAtRandom(random: Random, n: number, p: number): Float64Array {
 }
 
 function readInverse({ kept, rows }: ModularInverse, n: number): Float64Array {
-  const { data, offset, rowStep } = kept.A;
+  const { data, offset, rowStride } = kept.A;
   const inverse = new Float64Array(n * n);
   for (let k = 0; k < n; k++)
-    for (let l = 0; l < n; l++) inverse[k * n + (rows[l] as number)] = data[offset + (rows[k] as number) * rowStep + l] as number;
+    for (let l = 0; l < n; l++) inverse[k * n + (rows[l] as number)] = data[offset + (rows[k] as number) * rowStride + l] as number;
   return inverse;
 }
 
@@ -202,11 +202,11 @@ describe(`inverses modulo p, HALFULP_SEED=${SEED}`, () => {
     let [kept, freed] = [0, 0];
     const counting = {
       ...(kernels("reference") as MatrixKernels),
-      plain: {
-        ...plainReference,
-        keep(...args: Parameters<typeof plainReference.keep>) {
+      approximate: {
+        ...approximateReference,
+        keep(...args: Parameters<typeof approximateReference.keep>) {
           kept++;
-          const found = plainReference.keep(...args) as { A: (typeof args)[1]; free(): void };
+          const found = approximateReference.keep(...args) as { A: (typeof args)[1]; free(): void };
           return { ...found, free: () => void freed++ };
         },
       },

@@ -1,9 +1,9 @@
 // Dixon's lifting against fractions by elimination in BigInt.
 import { describe, expect, it } from "vitest";
-import type { Routine } from "../../src/dense/steps.ts";
-import { lastBits, type Scale, slicesOf, wholeScale } from "../../src/solve/integers.ts";
-import { digitPrimes, invertModulo, isDependent, residuesOf } from "../../src/solve/modular.ts";
-import { type Fractions, liftModulo } from "../../src/solve/padic.ts";
+import type { Routine } from "../../src/engines/steps.ts";
+import { lastBits, type Scale, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
+import { digitPrimes, invertModulo, isDependent, residuesOf } from "../../src/routines/solve/modular.ts";
+import { type Fractions, liftModulo } from "../../src/routines/solve/padic.ts";
 import { Random } from "../../src/study.ts";
 import { vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";

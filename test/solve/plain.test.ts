@@ -1,13 +1,13 @@
 // The factorisation in ordinary arithmetic on the embedded engine and on pools of threads.
 import { afterAll, describe, expect, it } from "vitest";
-import type { Entries } from "../../src/engines/kernels.ts";
-import { onThreads } from "../../src/engines/open.ts";
-import type { PlainFactors, PlainKernels, Scaling } from "../../src/engines/plain.ts";
+import { onThreads } from "../../src/api/open.ts";
+import type { Format, Real } from "../../src/arrays/types.ts";
+import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../src/engines/approximate.ts";
+import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
+import type { ArenaFactors } from "../../src/engines/wasm/approximate.ts";
 import type { WasmKernels } from "../../src/engines/wasm/index.ts";
 import { load } from "../../src/engines/wasm/load.ts";
-import type { ArenaFactors } from "../../src/engines/wasm/plain.ts";
-import type { Format, Real } from "../../src/types.ts";
 import { storedBits } from "../hex.ts";
 import { known, type Placing, placed, product, ROW_BY_ROW, randoms, wholes } from "./knownFactors.ts";
 
@@ -18,17 +18,17 @@ const SIZES = [0, 1, 2, 3, 4, 5, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 
 
 interface Row {
   readonly name: string;
-  readonly plain: PlainKernels;
+  readonly plain: ApproximateKernels;
   readonly pool?: ThreadKernels;
 }
 const rows: Row[] = [];
 for (const variant of VARIANTS) {
   const embedded = load(variant);
   if (!embedded) continue;
-  rows.push({ name: `wasm-${variant}`, plain: embedded.plain });
+  rows.push({ name: `wasm-${variant}`, plain: embedded.approximate });
   for (const workers of WORKERS[variant]) {
     const pool = await onThreads(workers, variant);
-    rows.push({ name: `threads-${workers}-${variant}`, plain: pool.plain, pool });
+    rows.push({ name: `threads-${workers}-${variant}`, plain: pool.approximate, pool });
   }
 }
 const pools = rows.flatMap(({ pool }) => (pool ? [pool] : []));
@@ -41,7 +41,7 @@ function unscaled(n: number): Scaling {
 }
 
 /** L and U in one matrix, row by row, and the pivots, as they are in the engine's memory. */
-function read(factors: PlainFactors): { lu: Float64Array; pivots: Int32Array } {
+function read(factors: ApproximateFactors): { lu: Float64Array; pivots: Int32Array } {
   const { arena, at, shape } = factors as ArenaFactors;
   const heap = arena.heap(shape.like);
   const width = shape.like.BYTES_PER_ELEMENT;
@@ -66,7 +66,14 @@ interface Solved {
 }
 
 // Both ways to solve: along with the elimination, and afterwards.
-async function solveOn(plain: PlainKernels, A: Entries, format: Format, b: Float64Array, k: number, scaling?: Scaling): Promise<Solved> {
+async function solveOn(
+  plain: ApproximateKernels,
+  A: StridedMatrix,
+  format: Format,
+  b: Float64Array,
+  k: number,
+  scaling?: Scaling,
+): Promise<Solved> {
   const kept = await plain.keep("test", A, false);
   const x = new Float64Array(b.length).fill(7);
   const factors = await plain.factorize("test", kept.A, scaling ?? unscaled(A.rows), format, b, k, x);
@@ -78,7 +85,7 @@ async function solveOn(plain: PlainKernels, A: Entries, format: Format, b: Float
   return result;
 }
 
-const matrixOf = (n: number, data: Float64Array): Entries => placed(n, n, data, ROW_BY_ROW);
+const matrixOf = (n: number, data: Float64Array): StridedMatrix => placed(n, n, data, ROW_BY_ROW);
 
 describe.each(rows)("$name", ({ plain }) => {
   it.each(FORMATS)("%s: known factors and solutions of all sizes", async (format) => {
@@ -249,7 +256,7 @@ describe.each(rows)("$name", ({ plain }) => {
           const hurt = m > 5 ? 3 : -1;
           if (hurt >= 0) A[hurt * n + n - 1] = Number.NaN;
           const E = placed(m, n, A, { order, gap: 2, offset: 3, type });
-          const T = { ...E, rows: n, cols: m, rowStep: E.colStep, colStep: E.rowStep };
+          const T = { ...E, rows: n, cols: m, rowStride: E.colStride, colStride: E.rowStride };
           for (const [rowsOf, count, length, entry] of [
             [E, m, n, (i: number, j: number) => A[i * n + j] as number],
             [T, n, m, (i: number, j: number) => A[j * n + i] as number],
@@ -393,7 +400,7 @@ describe("memory of the embedded engine", () => {
     const { A, lu } = known(n, n, 1);
     const solved = arrays.map((data) => {
       data.set(A);
-      const factors = kernels.plain.factorize(
+      const factors = kernels.approximate.factorize(
         "test",
         { ...matrixOf(n, A), data },
         unscaled(n),
@@ -403,7 +410,7 @@ describe("memory of the embedded engine", () => {
         new Float64Array(),
       );
       const x = new Float64Array(5 * n);
-      kernels.plain.substitute("test", factors, product(n, A, wholes(5 * n, 3), 5), 5, x);
+      kernels.approximate.substitute("test", factors, product(n, A, wholes(5 * n, 3), 5), 5, x);
       expect(difference(x, wholes(5 * n, 3))).toBe(-1);
       return factors;
     });

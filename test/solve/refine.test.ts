@@ -1,11 +1,11 @@
 // The routine alone, on kernels that do what a test wants: how refinement ends, what is kept, and the exact measures.
 import { describe, expect, test } from "vitest";
-import { runSync } from "../../src/dense/steps.ts";
-import type { PlainKernels } from "../../src/engines/plain.ts";
+import { stridedView } from "../../src/arrays/matrix.ts";
+import type { ApproximateKernels } from "../../src/engines/approximate.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution } from "../../src/index.ts";
-import { entries } from "../../src/matrix.ts";
-import { measuredAnew } from "../../src/solve/refine.ts";
-import { systemOf } from "../../src/solve/system.ts";
+import { measuredAnew } from "../../src/routines/solve/refine.ts";
+import { systemOf } from "../../src/routines/solve/system.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { measures } from "../oracles/residual.ts";
 import { backward } from "./backward.ts";
@@ -15,10 +15,10 @@ const reference = kernels("reference") as LocalKernels;
 const unchanged = backward(routinesOn(reference));
 
 // The reference engine with some of its plain kernels replaced.
-const withPlain = (plain: Partial<PlainKernels>): ReturnType<typeof routinesOn> =>
-  backward(routinesOn({ ...reference, plain: { ...reference.plain, ...plain } }));
+const withPlain = (plain: Partial<ApproximateKernels>): ReturnType<typeof routinesOn> =>
+  backward(routinesOn({ ...reference, approximate: { ...reference.approximate, ...plain } }));
 
-const byRows = (data: Float64Array, cols: number) => ({ data, offset: 0, rows: data.length / cols, cols, rowStep: cols, colStep: 1 });
+const byRows = (data: Float64Array, cols: number) => ({ data, offset: 0, rows: data.length / cols, cols, rowStride: cols, colStride: 1 });
 
 // With corrections that are multiplied by these numbers, one after another, and then by the last of them.
 function correcting(...factors: number[]): ReturnType<typeof routinesOn> {
@@ -26,7 +26,7 @@ function correcting(...factors: number[]): ReturnType<typeof routinesOn> {
   return withPlain({
     substitute(...args) {
       const x = args[4];
-      reference.plain.substitute(...args);
+      reference.approximate.substitute(...args);
       const factor = factors[Math.min(turn++, factors.length - 1)] as number;
       for (let i = 0; i < x.length; i++) x[i] = (x[i] as number) * factor;
     },
@@ -66,7 +66,7 @@ describe("refinement", () => {
     return withPlain({
       substitute(...args) {
         const x = args[4];
-        reference.plain.substitute(...args);
+        reference.approximate.substitute(...args);
         const [last, others] = parts[turn++] ?? [0, 0];
         if (args[3] === 1) for (let i = 0; i < x.length; i++) x[i] = (x[i] as number) * (1 - (i === 3 ? last : others));
       },
@@ -144,12 +144,12 @@ describe("refinement", () => {
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const spoilt = withPlain({
         factorize(...args) {
-          const factors = reference.plain.factorize(...args);
+          const factors = reference.approximate.factorize(...args);
           args[6][3] = bad;
           return factors;
         },
         substitute(...args) {
-          reference.plain.substitute(...args);
+          reference.approximate.substitute(...args);
           args[4][3] = bad;
         },
       });
@@ -163,8 +163,8 @@ describe("refinement", () => {
   });
 
   test.each([1, 1e-9])("of methods that do not converge the best x is kept, and the last is named; binary64 off by %d", (off) => {
-    const factorize: PlainKernels["factorize"] = (...args) => {
-      const factors = reference.plain.factorize(...args);
+    const factorize: ApproximateKernels["factorize"] = (...args) => {
+      const factors = reference.approximate.factorize(...args);
       if (args[3] === "binary64") args[6][0] = (args[6][0] as number) + off;
       return factors;
     };
@@ -175,7 +175,7 @@ describe("refinement", () => {
           info[0] = 1;
           return -1;
         },
-        plain: { ...reference.plain, factorize },
+        approximate: { ...reference.approximate, factorize },
       }),
     );
     const solution = spoilt.solve(A, b, { method: "mixed", maxIterations: 0 });
@@ -187,7 +187,7 @@ describe("refinement", () => {
   test("a pivot that breaks off leaves it to the next method", () => {
     const broken = withPlain({
       factorize(...args) {
-        const factors = reference.plain.factorize(...args);
+        const factors = reference.approximate.factorize(...args);
         return args[3] === "binary32" ? { ...factors, column: 3 } : factors;
       },
     });
@@ -202,7 +202,7 @@ describe("refinement", () => {
   test("a singular matrix whose pivots say nothing is found where nothing converges", () => {
     const blind = withPlain({
       factorize(...args) {
-        const factors = reference.plain.factorize(...args);
+        const factors = reference.approximate.factorize(...args);
         args[6].set(args[4]);
         return { ...factors, column: -1, least: 1, largest: 1 };
       },
@@ -214,7 +214,7 @@ describe("refinement", () => {
 
   test("nor is one regular because ordinary arithmetic says so", () => {
     const hopeful = withPlain({
-      factorize: (...args) => ({ ...reference.plain.factorize(...args), column: -1, least: 1, largest: 1 }),
+      factorize: (...args) => ({ ...reference.approximate.factorize(...args), column: -1, least: 1, largest: 1 }),
       substitute: (_routine, _factors, right, _k, x) => x.set(right.map((v) => v * 2 ** 40)),
       residual: (_routine, alpha, M, x, _b, k, r) => {
         r.fill(0);
@@ -239,7 +239,7 @@ describe("refinement", () => {
     const watched = withPlain({
       factorize(...args) {
         formats.push(args[3]);
-        return reference.plain.factorize(...args);
+        return reference.approximate.factorize(...args);
       },
     });
     const size = Math.ceil(128 / blocks); // smaller matrices are proved regular by binary64 factors
@@ -261,12 +261,12 @@ describe("refinement", () => {
       factorize(...args) {
         made++;
         const [, , , format, , k, x] = args;
-        const factors = reference.plain.factorize(...args);
+        const factors = reference.approximate.factorize(...args);
         if (format === "binary32" && k > 0) x.fill(Number.NaN);
         return factors;
       },
       substitute(...args) {
-        reference.plain.substitute(...args);
+        reference.approximate.substitute(...args);
         if (args[1].format === "binary32") args[4].fill(Number.NaN);
       },
     });
@@ -281,7 +281,7 @@ describe("refinement", () => {
 
 describe(`the exact measures, HALFULP_SEED=${SEED}`, () => {
   const measured = (A: Matrix, x: Float64Array, b: Float64Array): ReturnType<typeof measures> => {
-    const system = runSync(systemOf("solve", { A: entries(A), free() {} }), () => reference);
+    const system = runSync(systemOf("solve", { A: stridedView(A), free() {} }), () => reference);
     const { residual, backwardError } = runSync(measuredAnew(system, b, x), () => reference);
     return { residual, backwardError };
   };

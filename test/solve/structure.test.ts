@@ -1,7 +1,7 @@
 // Patterns of zeros, and powers of two by assignment: both against definitions that can be tried out for small orders.
 import { describe, expect, it } from "vitest";
-import { assignmentPowers } from "../../src/solve/balance.ts";
-import { perfectMatching, structuralZeros } from "../../src/solve/structure.ts";
+import { assignmentPowers } from "../../src/routines/solve/balance.ts";
+import { perfectMatching, structuralZeros } from "../../src/routines/solve/structure.ts";
 import { Random } from "../../src/study.ts";
 import { permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";
@@ -170,7 +170,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 2 + random.below(12);
       const powers = (): number[] => range(n).map(() => random.below(800) - 400);
       const [rows, cols, order] = [powers(), powers(), permutation(random, n)];
-      // Entries far below 1, and a permutation of numbers from 1 to 2, scaled.
+      // StridedMatrix far below 1, and a permutation of numbers from 1 to 2, scaled.
       const data = Float64Array.from({ length: n * n }, (_, e) => {
         const [i, j] = [Math.floor(e / n), e % n];
         const v = order[i] === j ? 1 + Math.abs(random.signed()) / 2 : random.signed() * 2 ** -80;

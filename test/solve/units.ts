@@ -1,11 +1,11 @@
 // For tests of the parts of solve() alone: engines to run routines on, and linear algebra in BigInt to compare with.
 import { afterAll } from "vitest";
-import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/dense/steps.ts";
-import type { Entries } from "../../src/engines/kernels.ts";
-import { onThreads } from "../../src/engines/open.ts";
-import type { Kept, PlainFactors } from "../../src/engines/plain.ts";
-import { type KeptSlices, keepMatrix, type Slices } from "../../src/solve/integers.ts";
-import { Progress } from "../../src/solve/progress.ts";
+import { onThreads } from "../../src/api/open.ts";
+import type { ApproximateFactors, Kept } from "../../src/engines/approximate.ts";
+import type { StridedMatrix } from "../../src/engines/kernels.ts";
+import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
+import { type KeptSlices, keepMatrix, type Slices } from "../../src/routines/solve/integers.ts";
+import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels } from "../../src/study.ts";
 import { range, value } from "../oracles/matrices.ts";
 
@@ -47,7 +47,7 @@ export class Counting extends Progress {
   }
 }
 
-export const square = (data: Float64Array, n: number): Entries => ({ data, offset: 0, rows: n, cols: n, rowStep: n, colStep: 1 });
+export const square = (data: Float64Array, n: number): StridedMatrix => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 
 export function* keepSlices(slices: Slices): Routine<KeptSlices> {
   return { ...slices, kept: yield* keepMatrix("test", slices.data, slices.count * slices.n, slices.n) };
@@ -57,10 +57,11 @@ export function* keepSlices(slices: Slices): Routine<KeptSlices> {
 export const keepWhole = (data: Float64Array, n: number): Routine<Kept> => keepMatrix("test", data, n, n);
 
 /** The binary64 factors of a matrix that is not scaled. */
-export function* plainFactors(data: Float64Array, n: number): Routine<PlainFactors> {
+export function* plainFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {
   const [ones, none] = [new Float64Array(n).fill(1), new Float64Array(0)];
   const scaling = { rows: ones, cols: ones };
-  return (yield (kernels) => kernels.plain.factorize("test", square(data, n), scaling, "binary64", none, 0, none)) as PlainFactors;
+  return (yield (kernels) =>
+    kernels.approximate.factorize("test", square(data, n), scaling, "binary64", none, 0, none)) as ApproximateFactors;
 }
 
 // ---------------------------------------------------------------- BigInt

@@ -1,7 +1,7 @@
 // What is wrong with a sparse solve is named, before anything is written; on an asynchronous engine by a promise that rejects.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { csc, csr, type Engine, laplacian, open, ShapeError, SingularError, sptrsv, toCsc } from "../../src/index.ts";
-import type { Real, Sparse } from "../../src/types.ts";
 import { storedBits } from "../hex.ts";
 import { ALL, type AnyPlan, type Sptrsv } from "./engines.ts";
 

@@ -1,9 +1,9 @@
 // Random patterns of every kind on every engine, against the oracle and against extrsv. HALFULP_PATTERNS sets how many (the
 // long mode: millions), HALFULP_SEED repeats a run.
 import { describe, expect, test } from "vitest";
+import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { extrsv, matrix } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import type { Real, Sparse } from "../../src/types.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import type { Part } from "../oracles/sparse.ts";

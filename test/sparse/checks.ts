@@ -1,7 +1,7 @@
 // A system with its answer, to be solved on any engine by any schedule.
 import { expect } from "vitest";
+import type { Real, Sparse } from "../../src/arrays/types.ts";
 import type { SparseOptions } from "../../src/index.ts";
-import type { Real, Sparse } from "../../src/types.ts";
 import { storedBits } from "../hex.ts";
 import { formatOf, vectorOf, wantedBits } from "../matrices.ts";
 import { exactly, type Part } from "../oracles/sparse.ts";

@@ -2,9 +2,9 @@
 // kind of pattern, hard rows, the grids of the sparse paper and the matrices in shared/.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { csc, csr, extrsv, laplacian, matrix, readMatrixMarket, toCsc } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import type { Format, Real, Sparse } from "../../src/types.ts";
 import { numbers, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { caseOf, check, checkAll, SEED, same } from "./checks.ts";

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import { checkSparse } from "../../src/arrays/sparse.ts";
 import { csc, csr, PatternError, type Real, ShapeError, type Sparse, toCsc, toCsr } from "../../src/index.ts";
-import { checkSparse } from "../../src/sparse/formats.ts";
 import { Random } from "../../src/study.ts";
 import { permutation } from "../generators.ts";
 import { storedBits } from "../hex.ts";

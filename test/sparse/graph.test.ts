@@ -1,10 +1,10 @@
 // Which runs of lines lead to which: the kernel and its twin against the definition, on random triangles and random runs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunLines, SystemKernels } from "../../src/engines/kernels.ts";
-import { reference } from "../../src/engines/reference.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import { LOOKUP } from "../../src/engines/wasm/assembly/layout.ts";
-import { Block } from "../../src/sparse/storage.ts";
+import { Block } from "../../src/routines/sparse/storage.ts";
 import { onThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { csc, csr, toCsc, toCsr } from "../../src/arrays/sparse.ts";
+import type { Format } from "../../src/arrays/types.ts";
 import { readMatrixMarket } from "../../src/files/matrixMarket.ts";
 import { exlu, matrix, type Real, type Sparse } from "../../src/index.ts";
 import { elasticity } from "../../src/problems/elasticity.ts";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { laplacian } from "../../src/problems/laplacian.ts";
 import { powerLaw } from "../../src/problems/powerLaw.ts";
-import { csc, csr, toCsc, toCsr } from "../../src/sparse/formats.ts";
-import { ilu0 } from "../../src/sparse/ilu0.ts";
+import { ilu0 } from "../../src/routines/sparse/ilu0.ts";
 import { Random } from "../../src/study.ts";
-import type { Format } from "../../src/types.ts";
 import { caught } from "../caught.ts";
 import { KINDS, permutation } from "../generators.ts";
 import { storedBits } from "../hex.ts";

@@ -1,9 +1,9 @@
 // Sparse triangular systems of every kind. A pattern says, for each unknown in the order of substitution, which earlier ones
 // its row has; numbers are put on it; and the triangle is stored by rows or columns, sorted or not, alone or in a full matrix.
 
-import { csc, csr } from "../../src/sparse/formats.ts";
+import { csc, csr } from "../../src/arrays/sparse.ts";
+import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import type { Random } from "../../src/study.ts";
-import type { Format, Real, Sparse } from "../../src/types.ts";
 import { permutation } from "../generators.ts";
 import { coin, completing, numbers, opposite, pick, system, vectorOf } from "../matrices.ts";
 import { negated, product, quotient, range, rounded, sum, value } from "../oracles/matrices.ts";

@@ -1,9 +1,9 @@
 // Plain mode: the row-wise schedules return the bits of the row-wise loop, whatever the numbers; the column-wise ones, which
 // add up in any order, a solution with a small residual.
 import { describe, expect, test } from "vitest";
+import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import type { Format, Real, Sparse } from "../../src/types.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { product, range, rounded, sum, value } from "../oracles/matrices.ts";
 import { leftOf, type Part, plainly, type Row, rowsOf } from "../oracles/sparse.ts";

@@ -1,8 +1,8 @@
 // A plan: many solves, new values before, between and during them, its memory, its levels, and why it is what it is.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { csr, type Engine, elasticity, laplacian, open, powerLaw, type Resident, sptrsv, toCsc } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import type { Real, Sparse } from "../../src/types.ts";
 import { vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly, type Part, plainly } from "../oracles/sparse.ts";

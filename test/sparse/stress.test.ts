@@ -1,9 +1,9 @@
 // Forward progress: many callers on more threads than cores, and every schedule again and again on the grids of the sparse
 // paper. HALFULP_LONG=1: 100 times on grids of a million unknowns, otherwise a few times on small ones.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian, sptrsv } from "../../src/index.ts";
 import { type Engine, engineOf, onThreads, Random } from "../../src/study.ts";
-import type { Sparse } from "../../src/types.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
 import { SEED, same } from "./checks.ts";

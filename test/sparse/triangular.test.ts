@@ -1,11 +1,11 @@
 // What csr() and csc() find of matrices that are triangles, against the definition; and that plans which rely on it see every zero.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { reference } from "../../src/engines/reference.ts";
+import { patternInfoOf } from "../../src/arrays/sparse.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
-import { factsOf } from "../../src/sparse/formats.ts";
-import type { Shapes } from "../../src/sparse/shapes.ts";
-import { Block } from "../../src/sparse/storage.ts";
-import { findRuns, runsBetween } from "../../src/sparse/tasks.ts";
+import type { Shapes } from "../../src/routines/sparse/shapes.ts";
+import { Block } from "../../src/routines/sparse/storage.ts";
+import { findRuns, runsBetween } from "../../src/routines/sparse/tasks.ts";
 import { onThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
@@ -51,7 +51,7 @@ function expected(lines: Lines) {
 }
 
 function found(A: Sparse, n: number) {
-  const { triangular } = factsOf(A);
+  const { triangular } = patternInfoOf(A);
   if (!triangular) return undefined;
   const { before, after, diagonal, gaps } = triangular;
   return { before, after, diagonal, gaps: range(n).map((l) => (((gaps[l >> 5] as number) >>> (l & 31)) & 1) === 1) };
@@ -68,9 +68,9 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
       const lines = someLines(random, n, cols);
       const A = matrix(lines, cols);
       for (const made of [A, toCsr(toCsc(A))]) {
-        expect(factsOf(made).ascends).toBe(true);
+        expect(patternInfoOf(made).ascends).toBe(true);
         expect(found(made, n)).toEqual(expected(lines));
-        const shapes = factsOf(made).triangular?.shapes;
+        const shapes = patternInfoOf(made).triangular?.shapes;
         if (shapes) expect(linesOf(shapes)).toEqual(lines);
       }
     }
@@ -80,7 +80,7 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
     const random = new Random(SEED + n);
     for (const _ of range(20)) {
       const lines = someLines(random, n, n);
-      const { triangular } = factsOf(matrix(lines, n));
+      const { triangular } = patternInfoOf(matrix(lines, n));
       if (!triangular) continue;
       const strict = matrix(
         lines.map((line, l) => line.filter((m) => m !== l)),
@@ -99,13 +99,13 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
 describe("shapes", () => {
   test("of a grid are few", () => {
     const L = triangleOf(laplacian(13, 11, 9, 27), false);
-    const { shapes } = factsOf(L).triangular ?? {};
+    const { shapes } = patternInfoOf(L).triangular ?? {};
     expect(shapes && linesOf(shapes).flat()).toEqual([...L.indices]);
     expect(shapes?.starts.length).toBe(14 + 1);
   });
 
   test("are given up where there are too many, too long ones, or too much to compare", () => {
-    const shapesOf = (lines: Lines): Shapes | undefined => factsOf(matrix(lines, lines.length)).triangular?.shapes;
+    const shapesOf = (lines: Lines): Shapes | undefined => patternInfoOf(matrix(lines, lines.length)).triangular?.shapes;
     // Nearly every line is a shape of its own, and is compared with all before it.
     const halves = (count: number): Lines => range(count).map((l) => (l < 2 ? [l] : [l >> 1, l]));
     expect(shapesOf(halves(100))).toBeDefined();
@@ -119,12 +119,12 @@ describe("shapes", () => {
       const indices = Int32Array.from(lines.flat());
       return csr(lines.length, lines.length, pointers, indices, new Float64Array(indices.length).fill(1));
     };
-    const ofMany = (count: number): Shapes | undefined => factsOf(flat(many(count))).triangular?.shapes;
+    const ofMany = (count: number): Shapes | undefined => patternInfoOf(flat(many(count))).triangular?.shapes;
     expect(ofMany(255)?.starts.length).toBe(256 + 1);
     expect(ofMany(256)).toBeUndefined();
     const long = (length: number): Lines => [...range(length - 1).map((l) => [l]), range(length)];
-    expect(factsOf(flat(long(65_535))).triangular?.shapes).toBeDefined();
-    expect(factsOf(flat(long(65_536))).triangular?.shapes).toBeUndefined(); // and one entry of the lines before
+    expect(patternInfoOf(flat(long(65_535))).triangular?.shapes).toBeDefined();
+    expect(patternInfoOf(flat(long(65_536))).triangular?.shapes).toBeUndefined(); // and one entry of the lines before
   });
 });
 
@@ -138,7 +138,7 @@ describe("patterns that are none", () => {
   test("a line that repeats one that does not ascend is looked at", () => {
     const lines = [[0], [1], [3, 0], [4, 1], [5, 2], [6, 3]];
     expect(() => matrix(lines, 6)).toThrow("indices[8] is 6, expected at least 0 and below 6 (in row 5)");
-    expect(factsOf(matrix(lines, 7))).toEqual({ ascends: false });
+    expect(patternInfoOf(matrix(lines, 7))).toEqual({ ascends: false });
     expect(() => matrix([[0], [2, 1], [2, 2]], 3)).toThrow("indices[4] is 2, which row 2 has already at 3");
   });
 
@@ -253,13 +253,13 @@ describe("a zero on the diagonal", () => {
       pointers[0] = 0;
       for (const [l, length] of lengths.entries()) pointers[l + 1] = (pointers[l] as number) + length;
       const values = block.reals(new type(), 11);
-      for (const inLine of ["first", "last"] as const)
+      for (const diagonalAt of ["first", "last"] as const)
         for (const zero of range(n))
           for (const from of range(n)) {
             values.fill(Number.MIN_VALUE * 2 ** 925); // not 0 in either format
-            values[inLine === "first" ? (pointers[zero] as number) : (pointers[zero + 1] as number) - 1] = -0;
-            expect(kernels.firstZero({ pointers, values, inLine }, from, n)).toBe(zero < from ? n : zero);
-            expect(kernels.firstZero({ pointers, values, inLine }, 0, from)).toBe(Math.min(zero, from));
+            values[diagonalAt === "first" ? (pointers[zero] as number) : (pointers[zero + 1] as number) - 1] = -0;
+            expect(kernels.firstZero({ pointers, values, diagonalAt }, from, n)).toBe(zero < from ? n : zero);
+            expect(kernels.firstZero({ pointers, values, diagonalAt }, 0, from)).toBe(Math.min(zero, from));
           }
       block.reserved.free();
     }

@@ -1,7 +1,7 @@
 // Systems large enough that several workers share them, bit for bit as on this thread; a few against the oracle too.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Format, Matrix, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { engineOf, type Kernels, kernels, onThreads, Random, routinesOn } from "../../src/study.ts";
-import type { Format, Matrix, Real, TriangularOptions } from "../../src/types.ts";
 import { gemmCheck, gemvCheck, luCheck, trsvCheck } from "../dense/checks.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";

@@ -1,13 +1,13 @@
-import { checkOptions, describe } from "../../checks.ts";
-import { ShapeError } from "../../errors.ts";
+import { checkOptions, describe } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
 import { EXACT_STAGES, type ExactStage } from "../kernels.ts";
-import type { GemvShape } from "./gemv.ts";
-import type { Sharing } from "./hybrid.ts";
-import type { Blocking } from "./luBlocked.ts";
-import type { PlainBlocking } from "./plainLu.ts";
-import type { Exact, Filter } from "./reductions.ts";
-import type { Tuning } from "./sparseTuning.ts";
-import type { TrsvTuning } from "./trsv.ts";
+import type { GemvShape } from "./dense/gemv.ts";
+import type { Blocking } from "./dense/luBlocked.ts";
+import type { TrsvTuning } from "./dense/trsv.ts";
+import type { Sharing } from "./hybrid/hybrid.ts";
+import type { Exact, Filter } from "./reductions/reduce.ts";
+import type { ApproximateBlocking } from "./solve/lu.ts";
+import type { Tuning } from "./sparse/tuning.ts";
 
 /**
  * What the engine chooses from the device and the problem, and a caller may set: how work is divided, never the result. The
@@ -25,7 +25,7 @@ export interface Choices {
   readonly lu?: Partial<Pick<Blocking, "width" | "groups" | "shortest" | "resident">> | undefined;
   readonly sparse?: Partial<Pick<Tuning, "group" | "groups" | "window">> | undefined;
   /** The factorization in ordinary arithmetic; here the last bits of x may depend on it. */
-  readonly plain?: Partial<Pick<PlainBlocking, "width" | "panel" | "group" | "resident" | "deep">> | undefined;
+  readonly plain?: Partial<Pick<ApproximateBlocking, "width" | "panel" | "group" | "resident" | "deep">> | undefined;
   /** How CPU and GPU share the work of solve(): here the last bits of x may depend on it. */
   readonly solve?: Partial<Sharing> | undefined;
 }
@@ -48,7 +48,7 @@ const ALLOWED: { readonly [K in keyof Choices]-?: Values | Readonly<Record<strin
   sparse: { group: LANES, groups: LANES.map((n) => 8 * n), window: [2, 3, 4, 8, 13, 16] },
   solve: { panel: ["cpu", "gpu"], lookAhead: [0, 1, 2], forward: ["cpu", "gpu"], backward: ["cpu", "gpu"], watch: CALLED },
 };
-const MOST_LANES = 1024;
+const MAX_LANES = 1024;
 
 /** Choices that kernels can be compiled with. */
 export function checkChoices(choices: Choices): void {
@@ -60,8 +60,8 @@ export function checkChoices(choices: Choices): void {
     else checkValues(name, value as object, allowed as Readonly<Record<string, Values>>);
   }
   const { rowLanes = 1, colLanes = 1 } = choices.gemv ?? {};
-  if (rowLanes * colLanes > MOST_LANES)
-    throw new ShapeError(`open: choices.gemv has ${rowLanes} by ${colLanes} lanes, expected at most ${MOST_LANES} in all`);
+  if (rowLanes * colLanes > MAX_LANES)
+    throw new ShapeError(`open: choices.gemv has ${rowLanes} by ${colLanes} lanes, expected at most ${MAX_LANES} in all`);
 }
 
 function checkValues(name: string, values: object, allowed: Readonly<Record<string, Values>>): void {

@@ -1,32 +1,32 @@
-import { describe } from "../../checks.ts";
-import type { Reducer } from "../../dense/level1.ts";
-import type { MatrixKernels } from "../../dense/steps.ts";
-import { ShapeError } from "../../errors.ts";
+import type { Backend } from "../../api/engine.ts";
+import { describe } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import type { Real, Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Real, Reduction } from "../../types.ts";
+import type { Reducer } from "../../routines/level1.ts";
 import { inOrder, later, now, type Work } from "../device.ts";
-import type { Backend } from "../engine.ts";
-import type { Entries, Kernels } from "../kernels.ts";
+import type { Kernels, StridedMatrix } from "../kernels.ts";
+import type { MatrixKernels } from "../steps.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
-import { type OpenclDevice, openDevice } from "./device.ts";
-import { map } from "./elementwise.ts";
-import { gemm } from "./gemm.ts";
-import { gemv } from "./gemv.ts";
-import { plainWithCpu } from "./hybrid.ts";
-import { Cpu } from "./hybridCpu.ts";
-import { panelHere } from "./hybridPanel.ts";
-import { firstNotFinite, lu, luBy } from "./lu.ts";
-import { accumulate, accumulateBy, enclose, reduce } from "./reductions.ts";
-import { inScope, type Scope } from "./scope.ts";
-import { plan } from "./sparse.ts";
-import { Copies, fetch, upload } from "./store.ts";
-import { trsv, trsvTuning } from "./trsv.ts";
+import { gemm } from "./dense/gemm.ts";
+import { gemv } from "./dense/gemv.ts";
+import { firstNotFinite, lu, luBy } from "./dense/lu.ts";
+import { trsv, trsvTuning } from "./dense/trsv.ts";
+import { type OpenclDevice, openDevice } from "./device/device.ts";
+import { Copies, fetch, upload } from "./device/memory.ts";
+import { inScope, type Scope } from "./device/scope.ts";
+import { Cpu } from "./hybrid/cpu.ts";
+import { approximateWithCpu } from "./hybrid/hybrid.ts";
+import { panelHere } from "./hybrid/panel.ts";
+import { map } from "./reductions/elementwise.ts";
+import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
+import { plan } from "./sparse/plan.ts";
 
 export type { Choices } from "./choices.ts";
-export { bestOf, type DeviceInfo, devices } from "./device.ts";
-export type { Phase } from "./hybridPhases.ts";
+export { bestOf, type DeviceInfo, devices } from "./device/device.ts";
+export type { Phase } from "./hybrid/phases.ts";
 
 /** Does work at once, or gives a promise of its result. */
 type Run = (work: Work<unknown>) => unknown;
@@ -39,8 +39,8 @@ const running =
     run(inScope(device, routine, (scope) => work(scope, ...args)));
 
 // The CPU's threads are another engine, loaded when it is first needed. More than a few do not make panels faster.
-const MOST_THREADS = 4;
-const cpuOf = (): Cpu => new Cpu(async () => (await import("../open.ts")).onThreads(Math.min(MOST_THREADS, cores())), panelHere);
+const MAX_THREADS = 4;
+const cpuOf = (): Cpu => new Cpu(async () => (await import("../../api/open.ts")).onThreads(Math.min(MAX_THREADS, cores())), panelHere);
 
 // What engines of both kinds have, each call in a scope of its own.
 function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
@@ -57,9 +57,9 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
-    plain: plainWithCpu(run, device, copies, choices, cpu),
+    approximate: approximateWithCpu(run, device, copies, choices, cpu),
     keeping: {
-      keep: (routine: string, A: Entries) => copies.keep(routine, A),
+      keep: (routine: string, A: StridedMatrix) => copies.keep(routine, A),
       fetch: (routine: string, x: Real, from = 0, length = x.length) => run(fetch(device, routine, x, from, length)),
       firstNotFinite: call("exlu", firstNotFinite),
     },

@@ -1,8 +1,8 @@
-import type { Real } from "../../types.ts";
+import type { Real } from "../../arrays/types.ts";
 import { Arena, END, PAGE } from "../wasm/arena.ts";
 import type { WasmMemory, WasmModule } from "../wasm/objects.ts";
 
-const MOST = 65536; // pages: 4 GiB
+const MAX = 65536; // pages: 4 GiB
 const STEP = 256; // pages to grow by at the least: 16 MiB
 
 /** A memory that workers share. It grows; views handed out before that stay good. */
@@ -39,7 +39,7 @@ export class SharedArena extends Arena {
 
 // A shared memory takes all of its address space at once: where 4 GiB are not to be had, a half, and so on.
 function sharedMemory(initial: number): WasmMemory {
-  for (let maximum = MOST; ; maximum /= 2) {
+  for (let maximum = MAX; ; maximum /= 2) {
     try {
       return new WebAssembly.Memory({ initial, maximum, shared: true });
     } catch (refused) {

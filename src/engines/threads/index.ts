@@ -1,40 +1,40 @@
-import { EngineError } from "../../errors.ts";
+import type { Backend } from "../../api/engine.ts";
+import { storeIn } from "../../api/residents.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Format, Real, Reduction, Rounding, Sparse } from "../../types.ts";
-import type { Backend } from "../engine.ts";
-import type { Entries, Reserved, RunLines, Shared, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
-import { storeIn } from "../residents.ts";
-import * as jobs from "../wasm/jobs.ts";
-import { ThreadPlain } from "./plain.ts";
+import type { Reserved, RunLines, Shared, SparseTriangle, StoredLines, StridedMatrix, Substitution } from "../kernels.ts";
+import * as jobs from "../wasm/jobs/jobs.ts";
+import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
 
 /** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results in one step. */
 export class ThreadKernels implements Backend {
   readonly kind = "threads";
   /** The kernels of solve(). */
-  readonly plain: ThreadPlain;
+  readonly approximate: ThreadApproximate;
 
   constructor(
     readonly pool: Pool,
     readonly device: string,
   ) {
-    this.plain = new ThreadPlain(pool);
+    this.approximate = new ThreadApproximate(pool);
   }
 
   close(): Promise<void> {
     return this.pool.close();
   }
 
-  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): Promise<void> {
+  gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): Promise<void> {
     const { arena } = this.pool;
     return this.pool.run(jobs.gemvBytes(arena, A, x, y, undefined), (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, undefined));
   }
 
-  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): Promise<void> {
+  gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): Promise<void> {
     return this.pool.run(jobs.gemmBytes(this.pool.arena, A, B, C), (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C));
   }
 
-  trsv(T: Entries, b: Real, x: Real, how: Substitution): Promise<void> {
+  trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): Promise<void> {
     const { arena, workers } = this.pool;
     const blocked = jobs.withBlocks(T, how);
     return this.pool.run(jobs.trsvBytes(arena, T, b, blocked, undefined, workers), (space, job) =>
@@ -49,9 +49,9 @@ export class ThreadKernels implements Backend {
     );
   }
 
-  /** See ThreadPlain. */
+  /** See ThreadApproximate. */
   panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): Promise<number> {
-    return this.plain.panel(data, rows, cols, pivots);
+    return this.approximate.panel(data, rows, cols, pivots);
   }
 
   reduce(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): Promise<number> {

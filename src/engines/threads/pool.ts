@@ -1,6 +1,6 @@
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../arrays/errors.ts";
 import { FRAME, JOB_SIZE } from "../wasm/assembly/layout.ts";
-import { Job } from "../wasm/jobs.ts";
+import { Job } from "../wasm/jobs/jobs.ts";
 import type { WasmModule } from "../wasm/objects.ts";
 import { aligned, Space } from "../wasm/space.ts";
 import { SharedArena } from "./arena.ts";

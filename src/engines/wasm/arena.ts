@@ -1,4 +1,4 @@
-import type { Real, Reduction } from "../../types.ts";
+import type { Real, Reduction } from "../../arrays/types.ts";
 import type { Elementwise } from "../kernels.ts";
 import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
 import type { WasmMemory, WasmModule } from "./objects.ts";

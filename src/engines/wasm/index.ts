@@ -1,17 +1,17 @@
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import type { Real, Reduction } from "../../arrays/types.ts";
 import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Real, Reduction } from "../../types.ts";
-import type { Elementwise, Entries, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
-import { formatOf, mapOne, reference } from "../reference.ts";
+import type { Elementwise, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, StridedMatrix, Substitution } from "../kernels.ts";
+import { formatOf, mapOne, reference } from "../reference/index.ts";
+import { WasmApproximate } from "./approximate.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
-import * as jobs from "./jobs.ts";
+import * as jobs from "./jobs/jobs.ts";
 import type { WasmModule } from "./objects.ts";
-import { WasmPlain } from "./plain.ts";
+import type { Variant } from "./packedModule.ts";
 import { linesOf, Space } from "./space.ts";
-import type { Variant } from "./stored.ts";
 
 // Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
 const TINY = 32;
@@ -19,10 +19,10 @@ const TINY = 32;
 // Arrays of like size are used together, and only arrays of one arena meet without a copy: an arena has room
 // for four of the first one put into it. Memory that is not touched costs address space only.
 const ARRAYS_PER_ARENA = 4;
-const LEAST_ARENA = 1 << 24;
+const MIN_ARENA = 1 << 24;
 
 // The engine keeps what it needed for one call for the next, but not more than this.
-const MOST_KEPT = 1 << 26;
+const MAX_KEPT = 1 << 26;
 
 // One stage of a reduction over a chunk: n terms, a multiple of 8, at these addresses. False ends the pass.
 type Stage = (px: number, py: number, n: number) => unknown;
@@ -129,7 +129,7 @@ export class WasmKernels implements Kernels {
     }
   }
 
-  gemv(alpha: number, A: Entries, x: Real, beta: number, y: Real): void {
+  gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): void {
     const streamed = this.streamed(A, 1);
     this.inSpace(
       "exgemv",
@@ -139,7 +139,7 @@ export class WasmKernels implements Kernels {
     );
   }
 
-  gemm(alpha: number, A: Entries, B: Entries, beta: number, C: Entries): void {
+  gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void {
     this.inSpace(
       "exgemm",
       [A.data, B.data, C.data],
@@ -148,7 +148,7 @@ export class WasmKernels implements Kernels {
     );
   }
 
-  trsv(T: Entries, b: Real, x: Real, how: Substitution): void {
+  trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
     const blocked = jobs.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
     const streamed = this.streamed(T, blocked.blockSize);
     this.inSpace(
@@ -169,7 +169,7 @@ export class WasmKernels implements Kernels {
   }
 
   /** The kernels of solve(). */
-  readonly plain = new WasmPlain({
+  readonly approximate = new WasmApproximate({
     find: (data) => this.arenas.get(data.buffer),
     make: (routine, bytes, wanted) => {
       const arena = this.newArena(routine, bytes, wanted);
@@ -213,7 +213,7 @@ export class WasmKernels implements Kernels {
   }
 
   // An ordinary matrix goes past the kernels a few lines at a time, as many as a chunk holds, in whole blocks.
-  private streamed(A: Entries, block: number): { lines: number } | undefined {
+  private streamed(A: StridedMatrix, block: number): { lines: number } | undefined {
     if (this.arenas.has(A.data.buffer)) return undefined;
     const { lines, length } = linesOf(A);
     return { lines: Math.min(lines, Math.max(1, Math.floor(layout.CHUNK / Math.max(length, 1) / block)) * block) };
@@ -241,7 +241,7 @@ export class WasmKernels implements Kernels {
     const bytes = bytesIn(this.home);
     if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(name, bytes, 2 * bytes);
     const { home } = this;
-    if (bytes > MOST_KEPT) this.home = new VectorArena(this.modules, 0);
+    if (bytes > MAX_KEPT) this.home = new VectorArena(this.modules, 0);
     return run(home, routine, layout.FRAME, layout.FRAME + bytes);
   }
 
@@ -256,7 +256,7 @@ export class WasmKernels implements Kernels {
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      const arena = this.newArena(routine, bytes, Math.max(LEAST_ARENA, ARRAYS_PER_ARENA * bytes));
+      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes));
       arena.collected = () => this.reuse(arena);
       this.current = arena;
       this.arenas.set(arena.buffer, arena);
@@ -294,7 +294,7 @@ export class WasmKernels implements Kernels {
 
   // Something was given back: the next arrays go there, unless it is a large arena without any, which is let go.
   private reuse(arena: VectorArena): void {
-    this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * LEAST_ARENA ? undefined : arena;
+    this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * MIN_ARENA ? undefined : arena;
   }
 
   // The arena that holds x or y, else the one for streaming.

@@ -2,7 +2,7 @@ import type { WasmKernels } from "./index.ts";
 import { loadVectors } from "./loadVectors.ts";
 import { matrices } from "./matrices.generated.ts";
 import type { WasmModule } from "./objects.ts";
-import { bytesOf, type Variant } from "./stored.ts";
+import { bytesOf, type Variant } from "./packedModule.ts";
 
 /** The embedded engine of this build with all kernels, or undefined where the machine cannot run it. */
 export function load(variant: Variant): WasmKernels | undefined {

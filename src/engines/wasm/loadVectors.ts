@@ -1,6 +1,6 @@
-import { LITTLE_ENDIAN } from "../../byteOrder.ts";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { WasmKernels } from "./index.ts";
-import { bytesOf, type Variant } from "./stored.ts";
+import { bytesOf, type Variant } from "./packedModule.ts";
 import { vectors } from "./vectors.generated.ts";
 
 interface Process {

@@ -1,6 +1,6 @@
-import { EngineError } from "../../errors.ts";
-import type { Real } from "../../types.ts";
-import type { Entries } from "../kernels.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import type { Real } from "../../arrays/types.ts";
+import type { StridedMatrix } from "../kernels.ts";
 import { type Arena, part } from "./arena.ts";
 
 /** Where a matrix is in an arena: the address of entry (0, 0) and the steps between entries, in bytes. */
@@ -21,9 +21,11 @@ export function aligned(bytes: number): number {
 }
 
 /** The entries of a matrix as lines of memory: its rows, or its columns if those are contiguous. */
-export function linesOf(A: Entries): { byRows: boolean; lines: number; length: number; step: number } {
-  const byRows = A.colStep === 1 || A.cols <= 1;
-  return byRows ? { byRows, lines: A.rows, length: A.cols, step: A.rowStep } : { byRows, lines: A.cols, length: A.rows, step: A.colStep };
+export function linesOf(A: StridedMatrix): { byRows: boolean; lines: number; length: number; step: number } {
+  const byRows = A.colStride === 1 || A.cols <= 1;
+  return byRows
+    ? { byRows, lines: A.rows, length: A.cols, step: A.rowStride }
+    : { byRows, lines: A.cols, length: A.rows, step: A.colStride };
 }
 
 /** Room in an arena for the operands of one call: those that live there stay where they are, others are copied. */
@@ -72,10 +74,10 @@ export class Space {
   }
 
   /** Where the entries of A are: here already, or line by line in a copy without gaps. */
-  matrix(A: Entries, copy = true, output = false): Operand {
+  matrix(A: StridedMatrix, copy = true, output = false): Operand {
     const width = A.data.BYTES_PER_ELEMENT;
     if (this.arena.holds(A.data) && !(output && this.apart))
-      return { address: A.data.byteOffset + A.offset * width, row: A.rowStep * width, col: A.colStep * width };
+      return { address: A.data.byteOffset + A.offset * width, row: A.rowStride * width, col: A.colStride * width };
     const { byRows, lines, length } = linesOf(A);
     const address = this.reserve(lines * length * width);
     if (copy) this.copyLines(A, 0, lines, 0, length, address);
@@ -83,7 +85,7 @@ export class Space {
   }
 
   /** Lines [first, end) of A, of each the entries from `from` on to `to`, to an address; a line there has all entries. */
-  copyLines(A: Entries, first: number, end: number, from: number, to: number, address: number): void {
+  copyLines(A: StridedMatrix, first: number, end: number, from: number, to: number, address: number): void {
     const { length, step } = linesOf(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
@@ -102,7 +104,7 @@ export class Space {
   }
 
   /** The entries of a copy made by matrix() back to A, unless it is here. */
-  readMatrix(A: Entries, { address }: Operand): void {
+  readMatrix(A: StridedMatrix, { address }: Operand): void {
     if (this.arena.holds(A.data) && !this.apart) return;
     const { lines, length, step } = linesOf(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
@@ -112,7 +114,7 @@ export class Space {
 }
 
 /** The bytes that a call needs for these vectors and matrices where they are not in the arena. */
-export function bytesFor(arena: Arena, vectors: readonly Real[], matrices: readonly Entries[]): number {
+export function bytesFor(arena: Arena, vectors: readonly Real[], matrices: readonly StridedMatrix[]): number {
   let bytes = 0;
   for (const x of vectors) if (!arena.holds(x)) bytes += aligned(x.byteLength);
   for (const A of matrices) if (!arena.holds(A.data)) bytes += aligned(A.rows * A.cols * A.data.BYTES_PER_ELEMENT);

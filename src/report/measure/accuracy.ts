@@ -1,16 +1,17 @@
 // The accuracy figures of the papers: relative forward errors against the condition number, each computed exactly from the
 // exact solution and rounded once. Every engine returns the same bits, so the errors depend on nothing but the version.
-import { factorizationError } from "../../dense/measures.ts";
-import type { Routines } from "../../dense/types.ts";
+
+import type { Matrix } from "../../arrays/types.ts";
 import type { Kernels } from "../../engines/kernels.ts";
 import { doubleDoubleTrsv } from "../../exact/doubleDouble.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedMatrixVector } from "../../problems/illConditionedMatrixVector.ts";
 import { illConditionedTriangular, representableTriangular } from "../../problems/illConditionedTriangular.ts";
 import { skeelCondition } from "../../problems/skeelCondition.ts";
-import type { Solves } from "../../solve/types.ts";
+import { factorizationError } from "../../routines/dense/measures.ts";
+import type { Solves } from "../../routines/solve/types.ts";
+import type { Routines } from "../../routines/types.ts";
 import { routinesOn } from "../../study.ts";
-import type { Matrix } from "../../types.ts";
 import { uniform } from "./data.ts";
 import { exactProduct, exactSolution, exactSubstitution, type Rationals, relativeError } from "./exactErrors.ts";
 import { plainFactors, plainProduct, plainSolve, plainSubstitution } from "./plain.ts";

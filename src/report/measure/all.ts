@@ -1,10 +1,11 @@
 // All measurements of a report at a chosen scale.
+
+import type { Engine } from "../../api/engine.ts";
+import { engines, open } from "../../api/open.ts";
+import { EngineError } from "../../arrays/errors.ts";
 import { embedded } from "../../engines/embedded.ts";
-import type { Engine } from "../../engines/engine.ts";
-import { engines, open } from "../../engines/open.ts";
 import { cores } from "../../engines/threads/cores.ts";
-import { EngineError } from "../../errors.ts";
-import type { SolveMethod } from "../../solve/types.ts";
+import type { SolveMethod } from "../../routines/solve/types.ts";
 import { originHere } from "../origin.ts";
 import { PARTS, type Part, type Scale } from "../parts.ts";
 import type { Parts, Run } from "../read.ts";

@@ -1,17 +1,18 @@
 // One set of fixed inputs through every engine, number of threads and schedule that there is here: the SHA-256 of the bits of
 // each routine's results, which must be the same for all of them.
+
+import { onThisThread } from "../../api/open.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Real } from "../../arrays/types.ts";
 import { hashOf } from "../../cli/hashing.ts";
-import type { AsyncMethods, Routines } from "../../dense/types.ts";
 import { embedded } from "../../engines/embedded.ts";
-import { onThisThread } from "../../engines/open.ts";
-import { EngineError } from "../../errors.ts";
-import { matrix } from "../../matrix.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedTriangular } from "../../problems/illConditionedTriangular.ts";
 import { laplacian } from "../../problems/laplacian.ts";
-import type { Solves } from "../../solve/types.ts";
+import type { Solves } from "../../routines/solve/types.ts";
+import type { AsyncMethods, Routines } from "../../routines/types.ts";
 import { engineOf, kernels, onThreads, openclKernels, routinesOn } from "../../study.ts";
-import type { Real } from "../../types.ts";
 import { dominant, dotOfCondition, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
 import { SCHEDULES } from "./sparse.ts";
 

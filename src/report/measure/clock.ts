@@ -14,7 +14,7 @@ export interface Rival {
 }
 
 // One timing lasts at least this long, in milliseconds: the clock's own 50 ns are then below a thousandth.
-const LEAST = 0.2;
+const MIN = 0.2;
 
 // A loop of its own for promises: awaiting what is none costs more than short calls take.
 async function timed(run: () => unknown, calls: number): Promise<number> {
@@ -37,7 +37,7 @@ async function calibrated(run: () => unknown): Promise<number> {
   const start = performance.now();
   for (let calls = 1; ; ) {
     const time = await timed(run, calls);
-    if (time < LEAST) calls *= 2;
+    if (time < MIN) calls *= 2;
     else if (performance.now() - start >= WARM_UP) return calls;
   }
 }

@@ -1,13 +1,13 @@
 // The data sets. All come from seeds, so that every machine measures the same numbers. Hard products and triangles are hard
 // in every entry of the result: a routine that computes most of them quickly and some slowly would look better than it is.
 
+import { Random } from "../../arrays/random.ts";
 import { twoProd } from "../../exact/transforms.ts";
 import { exdot, exsum } from "../../index.ts";
 import { illConditionedDot } from "../../problems/illConditionedDot.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
-import { Random } from "../../problems/random.ts";
 
-export const WELL = "well-conditioned";
+export const FILTER_MARGIN = "well-conditioned";
 export const HARD = "condition 1e30";
 
 /** Numbers in (-1, 1). */

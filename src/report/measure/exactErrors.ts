@@ -1,5 +1,5 @@
 // Exact solutions and the errors of computed ones, in BigInt: vectors are integers over one denominator.
-import type { Matrix } from "../../types.ts";
+import type { Matrix } from "../../arrays/types.ts";
 
 /** A vector of fractions over one positive denominator. */
 export interface Rationals {

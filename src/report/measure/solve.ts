@@ -1,10 +1,10 @@
 // The mixed-precision solver: effective Gflop/s and steps of refinement against n, and ill-conditioned systems.
-import type { Engine } from "../../engines/engine.ts";
-import { EngineError } from "../../errors.ts";
+import type { Engine } from "../../api/engine.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import { matrix } from "../../arrays/matrix.ts";
 import { exgemv, solve } from "../../index.ts";
-import { matrix } from "../../matrix.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
-import type { Solution, SolveMethod } from "../../solve/types.ts";
+import type { Solution, SolveMethod } from "../../routines/solve/types.ts";
 import { race } from "./clock.ts";
 import { uniform } from "./data.ts";
 

@@ -1,14 +1,14 @@
 // The tables of the sparse paper: y = (U + D)^-1 (L + D)^-1 x with every schedule. GFLOPS of the two solves (formula 5.3), the
 // set-up of both plans, the number of solves after which a schedule pays. Schedules do not take turns here: on large grids
 // their plans would not fit into the engine's 4 GiB together.
-import type { Engine, Resident } from "../../engines/engine.ts";
-import { EngineError } from "../../errors.ts";
+import type { Engine, Resident } from "../../api/engine.ts";
+import { EngineError } from "../../arrays/errors.ts";
+import { csr, toCsc } from "../../arrays/sparse.ts";
+import type { Sparse } from "../../arrays/types.ts";
 import { elasticity } from "../../problems/elasticity.ts";
 import { laplacian } from "../../problems/laplacian.ts";
 import { powerLaw } from "../../problems/powerLaw.ts";
-import { csr, toCsc } from "../../sparse/formats.ts";
-import type { Schedule, SparseOptions } from "../../sparse/types.ts";
-import type { Sparse } from "../../types.ts";
+import type { Schedule, SparseOptions } from "../../routines/sparse/types.ts";
 import { median } from "./clock.ts";
 import { uniform } from "./data.ts";
 

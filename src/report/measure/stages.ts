@@ -1,11 +1,12 @@
 // Every stage alone against n, beside plain loops: what each costs when it has to do all the work, on easy data and on hard ones.
-import type { Routines } from "../../dense/types.ts";
+
+import { allocate, free } from "../../api/memory.ts";
+import { matrix } from "../../arrays/matrix.ts";
 import type { Kernels } from "../../engines/kernels.ts";
-import { matrix } from "../../matrix.ts";
-import { allocate, free } from "../../memory.ts";
+import type { Routines } from "../../routines/types.ts";
 import { routinesBy, STAGES, type Stage } from "../../study.ts";
 import { type Rival, race, type Timing } from "./clock.ts";
-import { dominant, dotOfCondition, HARD, hardMatrix, hardProduct, hardTriangle, sumOfCondition, uniform, WELL } from "./data.ts";
+import { dominant, dotOfCondition, FILTER_MARGIN, HARD, hardMatrix, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
 import { plainDot, plainFactors, plainProduct, plainSubstitution, plainSum } from "./plain.ts";
 
 export type StagedOperation = "sum" | "dot" | "gemv" | "trsv" | "lu";
@@ -26,7 +27,7 @@ type Arrays = Record<"A" | "x" | "y", Float64Array>;
 interface Operation {
   /** The numbers or products that are added up. */
   terms(n: number): number;
-  readonly data: Readonly<Record<typeof WELL | typeof HARD, (n: number) => Partial<Arrays>>>;
+  readonly data: Readonly<Record<typeof FILTER_MARGIN | typeof HARD, (n: number) => Partial<Arrays>>>;
   run(routines: Routines<Float64Array>, n: number, arrays: Arrays): unknown;
   plain(n: number, arrays: Arrays): unknown;
 }
@@ -34,20 +35,20 @@ interface Operation {
 export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   sum: {
     terms: (n) => n,
-    data: { [WELL]: (n) => ({ x: uniform(n, 1) }), [HARD]: (n) => ({ x: sumOfCondition(n, 1e30) }) },
+    data: { [FILTER_MARGIN]: (n) => ({ x: uniform(n, 1) }), [HARD]: (n) => ({ x: sumOfCondition(n, 1e30) }) },
     run: ({ exsum }, _, { x }) => exsum(x),
     plain: (_, { x }) => plainSum(x),
   },
   dot: {
     terms: (n) => n,
-    data: { [WELL]: (n) => ({ x: uniform(n, 1), y: uniform(n, 2) }), [HARD]: (n) => dotOfCondition(n, 1e30) },
+    data: { [FILTER_MARGIN]: (n) => ({ x: uniform(n, 1), y: uniform(n, 2) }), [HARD]: (n) => dotOfCondition(n, 1e30) },
     run: ({ exdot }, _, { x, y }) => exdot(x, y),
     plain: (_, { x, y }) => plainDot(x, y),
   },
   gemv: {
     terms: (n) => n ** 2,
     data: {
-      [WELL]: (n) => ({ A: uniform(n * n, 1), x: uniform(n, 2) }),
+      [FILTER_MARGIN]: (n) => ({ A: uniform(n * n, 1), x: uniform(n, 2) }),
       [HARD](n) {
         const { rows, vector } = hardProduct(n);
         return { A: rows, x: vector };
@@ -59,7 +60,7 @@ export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   trsv: {
     terms: (n) => (n * (n + 1)) / 2,
     data: {
-      [WELL]: (n) => ({ A: dominant(n), x: uniform(n, 2) }),
+      [FILTER_MARGIN]: (n) => ({ A: dominant(n), x: uniform(n, 2) }),
       [HARD](n) {
         const { T, b } = hardTriangle(n);
         return { A: T, x: b };
@@ -70,13 +71,13 @@ export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   },
   lu: {
     terms: (n) => n ** 3 / 3,
-    data: { [WELL]: (n) => ({ A: uniform(n * n, 1) }), [HARD]: (n) => ({ A: hardMatrix(n) }) },
+    data: { [FILTER_MARGIN]: (n) => ({ A: uniform(n * n, 1) }), [HARD]: (n) => ({ A: hardMatrix(n) }) },
     run: ({ exlu }, n, { A }) => exlu(matrix(A, n, n)).lu.data,
     plain: (n, { A }) => plainFactors(matrix(A, n, n)),
   },
 };
 
-export const KINDS = [WELL, HARD] as const;
+export const KINDS = [FILTER_MARGIN, HARD] as const;
 
 /** Race the stages and the plain loop, arrays in the memory of the embedded engine, which is the one measured. */
 export async function raceStages(

@@ -110,7 +110,7 @@ export const JOB_SIZE = 0x100;
 
 // What a factorisation in ordinary arithmetic says of itself: the column of a bad pivot or -1, and of the pivots the least and
 // the largest magnitude.
-export const LEAST = 0x08;
+export const MIN = 0x08;
 export const LARGEST = 0x10;
 export const OUTCOME = 0x18;
 

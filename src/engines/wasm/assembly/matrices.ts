@@ -1,25 +1,25 @@
 // What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
 import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, PLAIN_INVERT, PLAIN_LU, PLAIN_RESIDUAL, PLAIN_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
-import { clear } from "./ladder";
-import { gemm } from "./gemm";
-import { gemvByColumns, gemvByRows } from "./gemv";
+import { clear } from "./exact/ladder";
+import { gemm } from "./dense/gemm";
+import { gemvByColumns, gemvByRows } from "./dense/gemv";
 import { i32At } from "./team";
-import { kahn, sptrsv } from "./sparse";
-import { lu, luBatch } from "./lu";
-import { invert, weigh } from "./plainInverse";
-import { magnitudes } from "./plainSource";
-import { subtractModulo } from "./modular";
-import { plainLu, plainSolve } from "./plain";
-import { reduce } from "./reduce";
-import { residual } from "./plainResidual";
-import { trsvByColumns, trsvByRows } from "./trsv";
+import { kahn, sptrsv } from "./sparse/sptrsv";
+import { lu, luBatch } from "./dense/lu";
+import { invert, weigh } from "./solve/inverse";
+import { magnitudes } from "./solve/source";
+import { subtractModulo } from "./solve/modular";
+import { plainLu, plainSolve } from "./solve/common";
+import { reduce } from "./level1/reduce";
+import { residual } from "./solve/residual";
+import { trsvByColumns, trsvByRows } from "./dense/trsv";
 export { setFrame } from "./frame";
-export { luWork } from "./lu";
-export { modularWork } from "./modular";
-export { plainVector, plainWork } from "./plain";
-export { inverseWork } from "./plainInverse";
+export { luWork } from "./dense/lu";
+export { modularWork } from "./solve/modular";
+export { plainVector, plainWork } from "./solve/common";
+export { inverseWork } from "./solve/inverse";
 export { setSpins } from "./team";
-export { firstZero, neighbours } from "./sparse";
+export { firstZero, neighbours } from "./sparse/sptrsv";
 
 // A job, by its kind. The digits of the frame are zeros before and after: the kernels for vectors, which have globals of their own, and
 // these may share a frame.

@@ -1,13 +1,13 @@
 // What the host calls for vectors: every stage for each kind of reduction in both precisions, and the element-by-element routines.
-import { Axpy, Invscal, Scal, elementwise } from "./elementwise";
-import { expansion } from "./expansion";
-import { filter } from "./filter";
+import { Axpy, Invscal, Scal, elementwise } from "./level1/elementwise";
+import { expansion } from "./exact/expansion";
+import { filter } from "./exact/filter";
 import { frame } from "./frame";
-import { accumulate, exactLadder, ladder } from "./ladder";
+import { accumulate, exactLadder, ladder } from "./exact/ladder";
 import { Asum, Dot, Sum } from "./range";
 import { fused } from "./simd";
-import { normalize } from "./superaccumulator";
-export { clear } from "./ladder";
+import { normalize } from "./exact/superaccumulator";
+export { clear } from "./exact/ladder";
 
 function normalized(bound: f64): f64 { normalize(); return bound; }
 

@@ -1,0 +1,262 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import { checkLength, checkVector } from "../arrays/checks.ts";
+import { asRow } from "../arrays/matrix.ts";
+import type { Matrix, Real, Reduction, Sparse, TriangularOptions } from "../arrays/types.ts";
+import { embedded } from "../engines/embedded.ts";
+import type { Elementwise, Kernels } from "../engines/kernels.ts";
+import { remoteMemory } from "../engines/remote.ts";
+import type { AsyncKernels } from "../engines/steps.ts";
+import { Superaccumulator } from "../exact/superaccumulator.ts";
+import { level1, onlyNegativeZeros, type Reducer, type RoundOptions, reductions } from "../routines/level1.ts";
+import { copiedOutput, laterOutput } from "../routines/outputs.ts";
+import { asyncRoutines } from "../routines/routines.ts";
+import type { Solves } from "../routines/solve/types.ts";
+import type { SparseOptions, TriangularPlan } from "../routines/sparse/types.ts";
+import type { AsyncMethods, BatchLU, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "../routines/types.ts";
+import { Accumulator } from "./accumulator.ts";
+import { type Resident, Residents, type Store } from "./residents.ts";
+
+export type { Resident } from "./residents.ts";
+
+/** Where work is done: this thread, a pool of threads, or a device that OpenCL knows. "auto" is for open() to choose. */
+export type EngineKind = "auto" | "wasm" | "threads" | "opencl";
+
+type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
+type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
+/** Methods that take residents, and return objects (LU, plans) whose methods do. */
+type WithResidents<O> = {
+  [K in keyof O]: O[K] extends (...args: infer P) => Promise<infer R>
+    ? (...args: Arguments<P>) => Promise<R extends { solve: unknown } ? WithResidents<R> : R>
+    : O[K];
+};
+
+/** The routines that write one of their arguments return that: the resident, if it is one. */
+interface Writing<V extends Real> {
+  exaxpy<Y extends V | Resident<V>>(alpha: number, x: V | Resident<V>, y: Y): Promise<Y>;
+  exscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
+  exinvscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
+  exgemv<Y extends V | Resident<V>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
+  exgemm<C extends Matrix<V> | Resident<Matrix<V>>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    B: Matrix<V> | Resident<Matrix<V>>,
+    beta: number,
+    C: C,
+    options?: MatrixProductOptions,
+  ): Promise<C>;
+}
+type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof Writing<V>>>> & Writing<V>;
+
+/** The routines once more, where a program does not know the precision. */
+interface EitherPrecision {
+  exsum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exasum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exdot<V extends Real>(x: V | Resident<V>, y: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exnrm2<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
+  exaxpy<V extends Real, Y extends V | Resident<V>>(alpha: number, x: V | Resident<V>, y: Y): Promise<Y>;
+  exscal<X extends Real | Resident<Real>>(alpha: number, x: X): Promise<X>;
+  exinvscal<X extends Real | Resident<Real>>(alpha: number, x: X): Promise<X>;
+  exgemv<V extends Real, Y extends V | Resident<V>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
+  exgemm<V extends Real, C extends Matrix<V> | Resident<Matrix<V>>>(
+    alpha: number,
+    A: Matrix<V> | Resident<Matrix<V>>,
+    B: Matrix<V> | Resident<Matrix<V>>,
+    beta: number,
+    C: C,
+    options?: MatrixProductOptions,
+  ): Promise<C>;
+  extrsv<V extends Real>(T: Matrix<V> | Resident<Matrix<V>>, b: V | Resident<V>, options?: TriangularOptions): Promise<V>;
+  exlu<V extends Real>(A: Matrix<V> | Resident<Matrix<V>>): Promise<EngineLU<V>>;
+  exluBatch<V extends Real>(data: V | Resident<V>, n: number, count: number): Promise<BatchLU<V>>;
+  sptrsv<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
+}
+// Written out: of a type parameter the compiler does not know what WithResidents makes.
+type EngineLU<V extends Real> = Pick<LU<V>, "lu" | "pivots"> & { solve(b: V | Resident<V>, options?: RefineOptions): Promise<V> };
+type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "free"> & {
+  solve(b: V | Resident<V>, out?: V | Resident<V>): Promise<V>;
+  update(values: V | Resident<V>): Promise<void>;
+  free(): Promise<void>;
+};
+
+/**
+ * The routines, asynchronous. Calls read their inputs before they return and write their outputs in one step when they
+ * resolve; one that fails has written nothing. Residents are borrowed until then.
+ */
+export type Engine = OnePrecision<Float64Array> &
+  OnePrecision<Float32Array> &
+  EitherPrecision &
+  WithResidents<AsyncMethods<Solves>> & {
+    readonly kind: Exclude<EngineKind, "auto">;
+    /** What a person would call it. */
+    readonly device: string;
+    /** The sum of x, or the dot product of x and y, not yet rounded: merge it with others. */
+    accumulate(x: Real | Resident<Real>, y?: Real | Resident<Real>): Promise<Accumulator>;
+    /** Keep a vector, a matrix or a sparse matrix on the engine. */
+    upload<V extends Real | Matrix<Real> | Sparse<Real>>(value: V): Promise<Resident<V>>;
+    /** End it. Calls that are still pending fail, and so do later ones. */
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+  };
+
+/** What an engine brings along. */
+export interface Backend extends AsyncKernels {
+  readonly kind: Exclude<EngineKind, "auto">;
+  readonly device: string;
+  readonly reduce: Reducer<Promise<number>>;
+  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void>;
+  readonly store: Store;
+  /** Element by element, on arrays that are on the engine and not here. */
+  map?(op: Elementwise, alpha: number, x: Real, y: Real): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What each routine calls its arguments, and which of them it writes. */
+const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly writes?: number }> = {
+  exsum: { names: ["x"] },
+  exasum: { names: ["x"] },
+  exdot: { names: ["x", "y"] },
+  exnrm2: { names: ["x"] },
+  exaxpy: { names: ["alpha", "x", "y"], writes: 2 },
+  exscal: { names: ["alpha", "x"], writes: 1 },
+  exinvscal: { names: ["alpha", "x"], writes: 1 },
+  exgemv: { names: ["alpha", "A", "x", "beta", "y"], writes: 4 },
+  exgemm: { names: ["alpha", "A", "B", "beta", "C"], writes: 4 },
+  extrsv: { names: ["T", "b"] },
+  exlu: { names: ["A"] },
+  "LU.solve": { names: ["b"] },
+  exluBatch: { names: ["data", "n", "count"] },
+  sptrsv: { names: ["A"] },
+  "TriangularPlan.solve": { names: ["b", "out"], writes: 1 },
+  "TriangularPlan.update": { names: ["values"] },
+  solve: { names: ["A", "b"] },
+  factor: { names: ["A"] },
+  "Factored.solve": { names: ["b"] },
+  accumulate: { names: ["x", "y"] },
+};
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
+/** Everything an engine offers, from its kernels. */
+export function engineOf(backend: Backend): Engine {
+  const residents = new Residents(backend.store);
+  const lending = (name: string, routine: Method): Method => {
+    const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
+    return residents.lending(name, names, writes, routine);
+  };
+  const routines = { ...asyncLevel1(backend), ...asyncRoutines(() => backend), accumulate: accumulateOn(backend) };
+  const exlu = async (A: Matrix<Real>): Promise<unknown> => {
+    const factors = await (routines.exlu as (A: Matrix<Real>) => Promise<{ solve: Method }>)(A);
+    return { ...factors, solve: lending("LU.solve", factors.solve) };
+  };
+  const sptrsv = async (...args: [Sparse<Real>]): Promise<unknown> => {
+    const plan = await (routines.sptrsv as (...args: [Sparse<Real>]) => Promise<{ solve: Method; update: Method }>)(...args);
+    // Not spread: levels are counted when somebody asks.
+    return Object.assign(plan, {
+      solve: lending("TriangularPlan.solve", plan.solve),
+      update: lending("TriangularPlan.update", plan.update),
+    });
+  };
+  const factor = async (...args: [Matrix]): Promise<unknown> => {
+    const factored = await (routines.factor as (...args: [Matrix]) => Promise<{ solve: Method }>)(...args);
+    return { ...factored, solve: lending("Factored.solve", factored.solve) };
+  };
+  const methods = Object.entries({ ...routines, exlu, sptrsv, factor }).map(([name, routine]) => [name, lending(name, routine as Method)]);
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    residents.close();
+    closing ??= backend.close().then(() => residents.freeAll());
+    return closing;
+  };
+  return {
+    ...Object.fromEntries(methods),
+    kind: backend.kind,
+    device: backend.device,
+    upload: async (value: Real | Matrix<Real> | Sparse<Real>) => residents.upload(value),
+    close,
+    [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]: close,
+  } as unknown as Engine;
+}
+
+// Reductions on the engine. What works element by element is done on this thread, on a copy: moving a vector to another
+// memory and back takes longer than the work.
+function asyncLevel1(backend: Backend): Record<string, (...args: never[]) => Promise<unknown>> {
+  const { exsum, exasum, exdot, exnrm2 } = reductions(
+    async (...args) => (args[1].length === 0 ? 0 : backend.reduce(...args)),
+    async (value) => value,
+  );
+  return {
+    exsum: rejecting(exsum),
+    exasum: rejecting(exasum),
+    exdot: rejecting(exdot),
+    exnrm2: rejecting(exnrm2),
+    exaxpy: elementwise(backend, "exaxpy"),
+    exscal: elementwise(backend, "exscal"),
+    exinvscal: elementwise(backend, "exinvscal"),
+  };
+}
+
+// What is wrong with the arguments rejects the promise.
+function rejecting(routine: (...args: never[]) => Promise<number>): (...args: never[]) => Promise<number> {
+  return async (...args) => routine(...args);
+}
+
+// On this thread the work is done at the call, and written when the promise resolves.
+function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
+  return async (...args) => {
+    let done: () => Promise<void> | void = () => {};
+    const map: Kernels["map"] = (op, alpha, x, y) => {
+      const [name, target] = op === "axpy" ? ["y", asRow(y)] : ["x", asRow(x)];
+      if (backend.map && (remoteMemory(x) || remoteMemory(y))) {
+        const out = laterOutput(routine, name, target, true);
+        const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+        done = async () => {
+          await working;
+          out.write();
+        };
+        return;
+      }
+      const out = copiedOutput(routine, name, target, true);
+      embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+      done = () => out.write();
+    };
+    const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
+    await undefined;
+    await done();
+    return result;
+  };
+}
+
+function accumulateOn(backend: Backend) {
+  return async (x: Real, y?: Real): Promise<Accumulator> => {
+    checkVector("accumulate", "x", x);
+    if (y !== undefined) {
+      checkVector("accumulate", "y", y);
+      checkLength("accumulate", x, y);
+      if (x.BYTES_PER_ELEMENT !== y.BYTES_PER_ELEMENT) {
+        const [left, right] = await Promise.all([x, y].map((z) => (remoteMemory(z) ? backend.store.fetch(z) : z)));
+        return new Accumulator().addProduct(left as Real, right as Real);
+      }
+    }
+    const empty = y === undefined ? onlyNegativeZeros(x) : x.length === 0;
+    const sum = new Superaccumulator();
+    if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
+    // What is not here has not been looked at.
+    const unseen = y === undefined && x.length > 0 && remoteMemory(x) !== undefined && Object.is(sum.round(), 0);
+    return Accumulator.of(sum, empty || (unseen && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0)));
+  };
+}

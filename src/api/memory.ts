@@ -1,0 +1,39 @@
+import { checkCount, checkVector, checkWord } from "../arrays/checks.ts";
+import { EngineError, ShapeError } from "../arrays/errors.ts";
+import type { Format, Real } from "../arrays/types.ts";
+import { embeddedMemory } from "../engines/embeddedVectors.ts";
+
+const ordinary = new WeakSet<Real>();
+
+/**
+ * A zeroed array in the embedded engine's own memory, which routines read without a copy. It never detaches. Arrays
+ * allocated one after another share a memory, four of the first one's size and more if they are smaller; of two
+ * arrays in different memories one is copied, as an ordinary array is.
+ */
+export function allocate(length: number, precision?: "binary64"): Float64Array<ArrayBuffer>;
+export function allocate(length: number, precision: "binary32"): Float32Array<ArrayBuffer>;
+export function allocate(length: number, precision: Format = "binary64"): Float64Array<ArrayBuffer> | Float32Array<ArrayBuffer> {
+  checkCount("allocate", "length", length, 0);
+  checkWord("allocate", "precision", precision, ["binary64", "binary32"]);
+  const type = precision === "binary64" ? Float64Array : Float32Array;
+  const memory = embeddedMemory();
+  if (memory) return memory.allocate<Float64Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(length, type);
+  try {
+    const array = new type(length); // the reference engine has no memory of its own
+    ordinary.add(array);
+    return array;
+  } catch (cause) {
+    throw new EngineError(`allocate: no memory for ${length} numbers`, { cause });
+  }
+}
+
+/**
+ * Give an array from `allocate` back. It must not be used afterwards. Arrays never given back are collected together with
+ * all others in their memory.
+ */
+export function free(array: Real): void {
+  checkVector("free", "array", array);
+  const memory = embeddedMemory();
+  if (!(memory ? memory.free(array) : ordinary.delete(array)))
+    throw new ShapeError("free: array is not one that allocate returned, or was freed before");
+}

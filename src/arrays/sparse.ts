@@ -1,0 +1,227 @@
+import { formatOf } from "../exact/store.ts";
+import { Repeats, TriangleFinder, type Triangular, triangularOf } from "../routines/sparse/triangular.ts";
+import { checkCount, checkVector, describe, typedArrayTag } from "./checks.ts";
+import { PatternError, ShapeError } from "./errors.ts";
+import type { Format, Real, Sparse } from "./types.ts";
+import { newIntegers, newVector } from "./vectors.ts";
+
+/** What is known of a pattern. */
+export interface PatternInfo {
+  /** Whether the indices of every line ascend. */
+  readonly ascends: boolean;
+  /** Whether the matrix is a triangle; not known of lines that do not ascend. */
+  readonly triangular?: Triangular | undefined;
+}
+
+// Patterns are checked once, when a matrix is made; everything later trusts those in here, and what was found then.
+const checked = new WeakMap<Sparse<Real>, PatternInfo>();
+const NOTHING: PatternInfo = { ascends: false };
+
+/** Rows, columns and entries are counted in 32 bits. */
+export const MAX = 2 ** 31 - 1;
+
+/**
+ * A sparse matrix by rows, in arrays of yours, which are not copied: the columns of row i and their values are at
+ * pointers[i] to pointers[i + 1] - 1, in any order, none twice. Throws a PatternError for a pattern that is not one.
+ */
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
+export function csr<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
+export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
+  return made("csr", { format: "csr", rows, cols, pointers, indices, values });
+}
+
+/** The same by columns: `indices` are rows. */
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
+export function csc<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
+export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
+  return made("csc", { format: "csc", rows, cols, pointers, indices, values });
+}
+
+function made<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
+  return trusted(A, checkPattern(routine, "", A));
+}
+
+/** A matrix whose pattern needs no check. Frozen, so that it stays what was checked. */
+export function trusted<V extends Real>(A: Sparse<V>, pattern: PatternInfo): Sparse<V> {
+  checked.set(Object.freeze(A), pattern);
+  return A;
+}
+
+/** The same of a matrix whose lines ascend. */
+export function ascending<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
+  return trusted(A, { ascends: true, triangular: triangularOf(routine, A) });
+}
+
+/** What is known of a matrix: nothing, unless it was made by csr() or csc(), or here. */
+export function patternInfoOf(A: Sparse<Real>): PatternInfo {
+  return checked.get(A) ?? NOTHING;
+}
+
+/** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
+export function checkSparse(routine: string, name: string, A: Sparse<Real>): Format {
+  if (checked.has(A) && A.values.length === A.indices.length) checkThere(routine, name, A);
+  else {
+    if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
+      throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a sparse matrix (see csr() and csc())`);
+    checkPattern(routine, `${name}.`, A);
+  }
+  return formatOf(A.values);
+}
+
+/** Throws if arrays of a pattern that was checked are gone: handed to another thread, say. */
+export function checkThere(routine: string, name: string, A: Sparse<Real>): void {
+  const { format, rows, cols, pointers, indices } = A;
+  const lines = format === "csr" ? rows : cols;
+  const entries = pointers[lines] ?? indices.length; // of an array on a device no element is here
+  if (pointers.length !== lines + 1 || indices.length !== entries) checkPattern(routine, `${name}.`, A);
+}
+
+function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): PatternInfo {
+  if (format !== "csr" && format !== "csc")
+    throw new ShapeError(`${routine}: ${of}format is ${describe(format)}, expected "csr" or "csc" (see csr() and csc())`);
+  for (const [name, count] of [["rows", rows] as const, ["cols", cols] as const]) {
+    checkCount(routine, of + name, count, 0);
+    if (count > MAX) throw new ShapeError(`${routine}: ${of}${name} is ${count}, expected at most ${MAX} (indices have 32 bits)`);
+  }
+  checkIntegers(routine, `${of}pointers`, pointers);
+  checkIntegers(routine, `${of}indices`, indices);
+  checkVector(routine, `${of}values`, values);
+  const [lines, length, line] = format === "csr" ? [rows, cols, "row"] : [cols, rows, "column"];
+  if (pointers.length !== lines + 1)
+    throw new PatternError(
+      `${routine}: ${of}pointers has length ${pointers.length}, expected ${lines + 1} (one for each ${line} and an end)`,
+    );
+  if (pointers[0] !== 0) throw new PatternError(`${routine}: ${of}pointers[0] is ${pointers[0]}, expected 0`);
+  for (let i = 0; i < lines; i++)
+    if ((pointers[i + 1] as number) < (pointers[i] as number))
+      throw new PatternError(
+        `${routine}: ${of}pointers[${i + 1}] is ${pointers[i + 1]}, expected at least ${pointers[i]}, the one before it`,
+      );
+  const end = pointers[lines] as number;
+  for (const [name, array] of [["indices", indices] as const, ["values", values] as const])
+    if (array.length !== end)
+      throw new PatternError(`${routine}: ${of}${name} has length ${array.length}, expected ${end} (${of}pointers[${lines}])`);
+  return checkIndices(routine, of, pointers, indices, lines, length, line);
+}
+
+function checkIntegers(routine: string, name: string, array: Int32Array): void {
+  if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
+}
+
+// Lines at a time where they do not repeat each other.
+const LINES = 1024;
+
+// Lines that ascend have no index twice; only for others it is noted where each index was seen.
+function checkIndices(
+  routine: string,
+  of: string,
+  pointers: Int32Array,
+  indices: Int32Array,
+  lines: number,
+  length: number,
+  line: string,
+): PatternInfo {
+  let seen: Int32Array | undefined;
+  let finder: TriangleFinder | undefined = new TriangleFinder(routine, { pointers, indices });
+  const repeats = new Repeats({ pointers, indices });
+  for (let i = 0; i < lines; ) {
+    const to = finder?.isRegular() ? i + 1 : Math.min(i + LINES, lines);
+    const end = ascendsUntil(pointers, indices, i, to, length);
+    finder?.add(i, end);
+    i = end;
+    if (i < to) {
+      finder = undefined;
+      seen ??= newIntegers(routine, length);
+      checkLine(i++, seen);
+    } else if (finder?.isRegular()) {
+      // The last of these is in range, and then all are, for they ascend: what is beyond it was not looked at.
+      const last = pointers[i] === pointers[i - 1] ? -1 : (indices[(pointers[i] as number) - 1] as number);
+      i += Math.min(repeats.after(i - 1), length - 1 - last);
+    }
+  }
+  return seen ? NOTHING : { ascends: true, triangular: finder?.found() };
+
+  function checkLine(i: number, seen: Int32Array): void {
+    const from = pointers[i] as number;
+    for (let p = from; p < (pointers[i + 1] as number); p++) {
+      const j = indices[p] as number;
+      if (j < 0 || j >= length)
+        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, expected at least 0 and below ${length} (in ${line} ${i})`);
+      if ((seen[j] as number) > from)
+        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, which ${line} ${i} has already at ${(seen[j] as number) - 1}`);
+      seen[j] = p + 1;
+    }
+  }
+}
+
+// The first of the lines from..to whose indices do not ascend, or are not at least 0 and below `length`.
+function ascendsUntil(pointers: Int32Array, indices: Int32Array, from: number, to: number, length: number): number {
+  for (let i = from, p = pointers[from] as number; i < to; i++) {
+    const end = pointers[i + 1] as number;
+    for (let last = -1; p < end; p++) {
+      const j = indices[p] as number;
+      if (j <= last || j >= length) return i;
+      last = j;
+    }
+  }
+  return to;
+}
+
+/** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
+export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
+  checkSparse("toCsr", "A", A);
+  return A.format === "csr" ? A : converted("toCsr", A, "csr", A.rows);
+}
+
+/** The same matrix by columns. One that is by columns already is returned as it is; otherwise columns come out ascending. */
+export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
+  checkSparse("toCsc", "A", A);
+  return A.format === "csc" ? A : converted("toCsc", A, "csc", A.cols);
+}
+
+function converted<V extends Real>(routine: string, A: Sparse<V>, format: "csr" | "csc", lines: number): Sparse<V> {
+  const values = newVector(routine, A.values, A.values.length);
+  const { pointers, indices } = transposed(routine, A, lines, A.values, values);
+  return ascending(routine, { ...A, format, pointers, indices, values });
+}
+
+/** Lines of indices. */
+export type Pattern = Pick<Sparse<Real>, "pointers" | "indices">;
+
+/**
+ * The lines across those of a pattern, of which there are so many, and with them values, if there are any: how many entries
+ * each has, where it begins, then every entry to its place.
+ */
+export function transposed(routine: string, from: Pattern, lines: number, values?: Real, to?: Real): Pattern {
+  const pointers = newIntegers(routine, lines + 1);
+  const indices = newIntegers(routine, from.indices.length);
+  const next = startOfLines(from.indices, pointers);
+  for (let i = 0, p = 0; i + 1 < from.pointers.length; i++) {
+    const end = from.pointers[i + 1] as number;
+    for (; p < end; p++) {
+      const j = from.indices[p] as number;
+      const at = next[j] as number;
+      next[j] = at + 1;
+      indices[at] = i;
+      if (values && to) to[at] = values[p] as number;
+    }
+  }
+  return { pointers, indices };
+}
+
+/** `pointers` := where each line begins if line j has as many entries as j is among the indices. Returns a copy of it. */
+export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Array {
+  for (let p = 0; p < indices.length; p++) {
+    const j = (indices[p] as number) + 1;
+    pointers[j] = (pointers[j] as number) + 1;
+  }
+  return addUp(pointers).slice();
+}
+
+/** Every number becomes the sum of those up to it: lengths of lines, behind a 0, become where they begin. */
+export function addUp(lengths: Int32Array): Int32Array {
+  for (let k = 1; k < lengths.length; k++) lengths[k] = (lengths[k] as number) + (lengths[k - 1] as number);
+  return lengths;
+}

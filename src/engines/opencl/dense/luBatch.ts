@@ -1,0 +1,60 @@
+import * as exact from "../exact/sources.generated.ts";
+import type { Factorization } from "./luCommon.ts";
+import { overflowIn } from "./luCommon.ts";
+import * as sources from "./sources.generated.ts";
+
+/** One matrix per work-group, of so many work-items (a power of two). */
+export const luBatchOf = (items?: number): Factorization =>
+  function* (scope, data, real, rows, cols, count) {
+    const { device } = scope;
+    const steps = Math.min(rows, cols);
+    const bytes = rows * (cols | 1) * (real === "double" ? 8 : 4);
+    const wanted = items ?? itemsFor(Math.max(rows, cols));
+    const inLocal = bytes + 16 * wanted <= device.local;
+    const kernel = device.kernel("luBatch", [exact.certificate, exact.superaccumulator, sources.lu, sources.luBatch], {
+      REAL: real,
+      SPACE_IS_PRIVATE: 1,
+      ...(inLocal ? { IN_LOCAL: 1 } : {}),
+    });
+    const size = Math.min(wanted, powerOfTwoUpTo(kernel.most));
+    const failed = scope.scratch(count * 8);
+    const info = scope.scratch(count * 4);
+    const pivots = scope.scratch(count * steps * 4);
+    device.launch(
+      kernel,
+      [Math.min(count, MAX_GROUPS)],
+      [size],
+      [
+        data,
+        rows,
+        cols,
+        count,
+        failed,
+        info,
+        pivots,
+        ...(inLocal ? [{ local: bytes }] : []),
+        { local: 8 * size },
+        { local: 4 * size },
+        { local: 4 * size },
+      ],
+    );
+    const words = new Uint32Array(2 * count);
+    const outcome = { info: new Int32Array(count), pivots: new Int32Array(count * steps) };
+    yield device.read(failed, words);
+    yield device.read(info, outcome.info);
+    yield device.read(pivots, outcome.pivots);
+    return { ...outcome, overflowed: Array.from(outcome.info, (zero, k) => overflowIn(words, k, zero, cols)) };
+  };
+
+export const luBatch: Factorization = luBatchOf();
+
+const MAX_GROUPS = 1 << 16;
+
+/** A work-item for every row and column, within reason. */
+function itemsFor(size: number): number {
+  return Math.min(256, Math.max(32, 2 * powerOfTwoUpTo(Math.max(1, size - 1))));
+}
+
+function powerOfTwoUpTo(n: number): number {
+  return 2 ** Math.floor(Math.log2(n));
+}

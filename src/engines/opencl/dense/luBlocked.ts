@@ -1,0 +1,159 @@
+import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import type { RealType } from "../device/numbers.ts";
+import type { Scope } from "../device/scope.ts";
+import * as exact from "../exact/sources.generated.ts";
+import { type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
+import * as sources from "./sources.generated.ts";
+
+/** How the blocked factorization divides its work. */
+export interface Blocking {
+  /** Columns in a block, a multiple of 8 and of the tiles of the products. */
+  readonly width: number;
+  /** Work-items (rows) in a group that does columns: a power of two from 8 on; undefined for what keeps all groups running. */
+  readonly group?: number | undefined;
+  /** Whether all columns of a block are one launch, whose groups wait for each other; undefined where that is known to work. */
+  readonly resident?: boolean | undefined;
+  /** How often a group looks whether the others have come, at most. */
+  readonly spins: number;
+  /** Work-groups that a product is divided among, if it is long enough; undefined for one per multiprocessor. */
+  readonly groups?: number | undefined;
+  /** The fewest terms that a part of a product may have. */
+  readonly shortest: number;
+  /** Called between the phases: for measurements. */
+  readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
+}
+
+// H200, n = 4096: 56.8 ms with a part of a product per multiprocessor, 59.7 with two or four; 58.6 with blocks of 32 columns; 66.6
+// with a launch for each column. At n = 1024 and 2048 none of these differ by more than a tenth.
+const DEFAULT: Blocking = { width: 64, shortest: 256, spins: 1 << 20 };
+
+// As in the kernels.
+const STRIP = 32;
+const ARRIVED = 5;
+const LONG = 64; // the longer side of a tile
+const DEEP = 16; // terms at a time
+
+/** A product in tiles, the sums over k in parts. */
+interface Parts {
+  readonly tiles: number;
+  readonly parts: number;
+  readonly length: number;
+}
+
+/** Left-looking by blocks. */
+export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
+  oneAfterAnother((scope, real, rows, cols) => {
+    const how = completed(scope.device, { ...DEFAULT, ...blocking }, rows);
+    const space = workspace(scope, how, real, rows, cols);
+    return (data) => factor(scope.device, data, space, how, rows, cols);
+  });
+
+type Complete = Blocking & { readonly group: number; readonly resident: boolean };
+
+// A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. On a CPU groups may run one
+// after another.
+function completed(device: Device, how: Blocking, rows: number): Complete {
+  const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.units;
+  const group = how.group ?? [64, 128, 256].find(isRunning) ?? 64;
+  return { ...how, group, resident: how.resident ?? isRunning(group) };
+}
+
+interface Workspace {
+  readonly kernels: ReturnType<typeof kernelsOf>;
+  readonly sums: DeviceBuffer;
+  readonly work: DeviceBuffer;
+  readonly out: DeviceBuffer;
+}
+
+function workspace(scope: Scope, how: Complete, real: RealType, rows: number, cols: number): Workspace {
+  const { device } = scope;
+  const { width } = how;
+  let largest = 0;
+  for (let first = 0; first < Math.min(rows, cols); first += width) {
+    const [panel, right] = [productOf(device, how, rows - first, first), productOf(device, how, cols - first, first)];
+    largest = Math.max(largest, panel.parts * (rows - first), right.parts * (cols - first));
+  }
+  const groups = Math.ceil(rows / how.group);
+  return {
+    kernels: kernelsOf(device, how, real),
+    sums: scope.scratch(24 * width * largest),
+    work: scope.scratch(8 * ((width + 1) * rows + width * width + cols + 4 * groups)),
+    out: scope.scratch(4 * (PIVOTS + Math.min(rows, cols) + rows + 4 * width)),
+  };
+}
+
+function productOf(device: Device, { groups = device.units, shortest }: Blocking, lines: number, terms: number): Parts {
+  const tiles = Math.ceil(lines / LONG);
+  if (terms === 0) return { tiles, parts: 0, length: 0 };
+  const wanted = Math.max(1, Math.min(Math.floor(groups / tiles), Math.floor(terms / shortest)));
+  const length = DEEP * Math.ceil(terms / wanted / DEEP);
+  return { tiles, parts: Math.ceil(terms / length), length };
+}
+
+function kernelsOf(device: Device, { width, group, resident }: Complete, real: RealType) {
+  const common = [exact.certificate, exact.superaccumulator, sources.lu, sources.luBlocked];
+  const kernel = (name: string, source: string, more: Record<string, number>) =>
+    device.kernel(name, [...common, source], { REAL: real, W: width, GROUP: group, ...more });
+  return {
+    panel: kernel("luProduct", sources.luProduct, { PANEL: 1, TM: LONG, TN: width }),
+    right: kernel("luProduct", sources.luProduct, { PANEL: 0, TM: width, TN: LONG }),
+    column: kernel("luColumn", sources.luColumn, {}),
+    columns: resident ? kernel("luColumn", sources.luColumn, { RESIDENT: 1 }) : undefined,
+    swap: kernel("luSwap", sources.luRow, { GROUP: 8 * STRIP }),
+    row: kernel("luRow", sources.luRow, { GROUP: 8 * STRIP }),
+  };
+}
+
+function* factor(device: Device, data: DeviceBuffer, space: Workspace, how: Complete, rows: number, cols: number): Work<Outcome> {
+  const { work, out } = space;
+  prepare(device, out);
+  device.fill(work, Float64Array.of(0)); // no sizes of columns yet
+  blocks(device, data, space, how, rows, cols, 0);
+  const outcome = yield* outcomeOf(device, out, rows, cols);
+  if (outcome.stuck === 0) return outcome;
+  // Groups did not run at the same time: from that block on a launch a column.
+  device.fill(out, Int32Array.of(0), 4 * ARRIVED, 8);
+  blocks(device, data, space, { ...how, resident: false }, rows, cols, outcome.stuck - 1);
+  return yield* outcomeOf(device, out, rows, cols);
+}
+
+function blocks(
+  device: Device,
+  data: DeviceBuffer,
+  { kernels, sums, work, out }: Workspace,
+  how: Complete,
+  rows: number,
+  cols: number,
+  from: number,
+): void {
+  const { width, group, resident, spins, after } = how;
+  const steps = Math.min(rows, cols);
+  const items = (LONG * width) / 16;
+  const shape = new Int32Array(10);
+  const args = [data, sums, work, out, new BigInt64Array(shape.buffer)];
+  for (let first = from; first < steps; first += width) {
+    const columns = Math.min(width, steps - first);
+    const below = rows - first;
+    const right = cols - first - columns;
+    const groups = Math.ceil(below / group);
+    const panel = productOf(device, how, below, first);
+    shape.set([rows, cols, first, columns, 0, columns, spins, groups, panel.parts, panel.length]);
+    if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
+    after?.("panel");
+    if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group], args);
+    for (let step = resident ? columns : 0; step <= columns; step++) {
+      shape[4] = step;
+      device.launch(kernels.column, [groups], [group], args);
+    }
+    after?.("columns");
+    device.launch(kernels.swap, [Math.ceil(cols / STRIP)], [8 * STRIP], args);
+    after?.("swap");
+    if (right === 0) continue;
+    const product = productOf(device, how, right, first);
+    shape.set([product.parts, product.length], 8);
+    if (product.parts > 0) device.launch(kernels.right, [1, product.tiles, product.parts], [items, 1, 1], args);
+    after?.("right");
+    device.launch(kernels.row, [Math.ceil(right / STRIP)], [8 * STRIP], args);
+    after?.("rows");
+  }
+}

@@ -1,0 +1,21 @@
+import type { Real, Sparse } from "../../../arrays/types.ts";
+import type { Levels } from "../../../routines/sparse/levels.ts";
+import type { Device, Work } from "../../device.ts";
+import { inScope } from "../device/scope.ts";
+import { type LevelFinder, SparseSetup } from "./setup.ts";
+import { setupTuning } from "./tuning.ts";
+
+/** The levels of a triangle of A by the device, to compare with those of src/routines/sparse/levels.ts: for study and the paper's tables. */
+export function* levelsOn(device: Device, A: Sparse<Real>, uplo: "lower" | "upper", by: LevelFinder): Work<Levels> {
+  const triangle = { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
+  return yield* inScope(device, "levels", function* (scope) {
+    const setup = new SparseSetup(scope, triangle);
+    const counting = setup.counting(scope.vector(A.values));
+    const rows = setup.lines(counting, (yield* setup.counted(counting)).entries, !triangle.byRows);
+    const { count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(rows, setupTuning(device, { finder: by })));
+    const [ilev, jlev] = [new Int32Array(count + 1), new Int32Array(triangle.n)];
+    yield device.read(starts, ilev);
+    yield device.read(order, jlev);
+    return { ilev, jlev };
+  });
+}

@@ -1,0 +1,164 @@
+import type { Format } from "../../arrays/types.ts";
+import { copyOf, newVector } from "../../arrays/vectors.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
+import type { StridedMatrix } from "../kernels.ts";
+
+// The kernels of solve() as they are in textbooks: unblocked, right-looking, one row after another.
+
+interface Factors extends ApproximateFactors {
+  readonly lu: Float64Array; // row by row, unit L below the diagonal
+  readonly pivots: Int32Array;
+}
+
+interface Inverses extends ApproximateInverses {
+  readonly lu: Float64Array;
+}
+
+type Round = (x: number) => number;
+// binary32 operations through binary64: 53 >= 2 * 24 + 2 bits, so that rounding twice is rounding once.
+const rounding = (format: Format): Round => (format === "binary32" ? Math.fround : (x) => x);
+
+export const approximateReference: ApproximateKernels = {
+  keep(routine, A, lasting) {
+    return { A: lasting ? rowByRow(routine, A) : A, free() {} };
+  },
+
+  magnitudes(_routine, { data, offset, rows, cols, rowStride, colStride }, scale, sums, largest) {
+    for (let i = 0; i < rows; i++) {
+      let sum = 0;
+      let most = 0;
+      for (let j = 0; j < cols; j++) {
+        const size = (scale[j] as number) * Math.abs(data[offset + i * rowStride + j * colStride] as number);
+        sum += size;
+        most = Math.max(most, size); // NaN if either is
+      }
+      sums[i] = sum;
+      largest[i] = most;
+    }
+  },
+
+  factorize(routine, A, scaling, format, b, k, x) {
+    const n = A.rows;
+    const lu = scaled(routine, A, scaling, rounding(format));
+    const pivots = new Int32Array(n);
+    const column = eliminate(lu, n, pivots, rounding(format));
+    const diagonal = Float64Array.from({ length: column < 0 ? n : 0 }, (_, i) => Math.abs(lu[i * n + i] as number));
+    const least = diagonal.reduce((a, v) => Math.min(a, v), Number.POSITIVE_INFINITY);
+    const largest = diagonal.reduce((a, v) => Math.max(a, v), 0);
+    const factors: Factors = { n, format, column, least, largest, roundings: 2 * n, lu, pivots, free() {} };
+    if (column < 0 && k > 0) approximateReference.substitute(routine, factors, b, k, x);
+    return factors;
+  },
+
+  substitute(routine, factors, b, k, x) {
+    const { n, format, lu, pivots } = factors as Factors;
+    const round = rounding(format);
+    const y = copyOf(routine, b).map(round);
+    for (let i = 0; i < n; i++) swapRows(y, k, i, pivots[i] as number);
+    for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) subtract(y, i * k, j * k, k, lu[i * n + j] as number, round);
+    for (let i = n - 1; i >= 0; i--) {
+      for (let j = i + 1; j < n; j++) subtract(y, i * k, j * k, k, lu[i * n + j] as number, round);
+      for (let c = i * k; c < (i + 1) * k; c++) y[c] = round((y[c] as number) / (lu[i * n + i] as number));
+    }
+    x.set(y);
+  },
+
+  invert(_routine, factors) {
+    const { n, lu } = factors as Factors;
+    const inverse = new Float64Array(n * n);
+    for (let j = 0; j < n; j++) invertColumn(lu, n, j, inverse);
+    const inverses: Inverses = { n, roundings: 2 * n, lu: inverse, free() {} };
+    return inverses;
+  },
+
+  weigh(_routine, triangles, part, v, out) {
+    const { n, lu } = triangles as Factors | Inverses;
+    for (let i = 0; i < n; i++) {
+      let sum = part === "lower" ? (v[i] as number) : 0;
+      for (let j = part === "lower" ? 0 : i; j < (part === "lower" ? i : n); j++)
+        sum += Math.abs(lu[i * n + j] as number) * (v[j] as number);
+      out[i] = sum;
+    }
+  },
+};
+
+// Column j of the inverses of both triangles: substitution with a column of the identity.
+function invertColumn(lu: Float64Array, n: number, j: number, inverse: Float64Array): void {
+  const entry = (i: number, k: number): number => (lu[i * n + k] as number) * (inverse[k * n + j] as number);
+  for (let i = j + 1; i < n; i++) {
+    let sum = -(lu[i * n + j] as number);
+    for (let k = j + 1; k < i; k++) sum -= entry(i, k);
+    inverse[i * n + j] = sum;
+  }
+  for (let i = j; i >= 0; i--) {
+    let sum = i === j ? 1 : 0;
+    for (let k = i + 1; k <= j; k++) sum -= entry(i, k);
+    inverse[i * n + j] = sum / (lu[i * n + i] as number);
+  }
+}
+
+function rowByRow(routine: string, A: StridedMatrix): StridedMatrix {
+  const { rows, cols } = A;
+  const data = newVector(routine, A.data, rows * cols);
+  forEach(A, (k, v) => {
+    data[k] = v;
+  });
+  return { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 };
+}
+
+function scaled(routine: string, A: StridedMatrix, { rows, cols }: Scaling, round: Round): Float64Array {
+  const data = newVector(routine, rows, A.rows * A.cols);
+  forEach(A, (k, v, i, j) => {
+    data[k] = round((rows[i] as number) * v * (cols[j] as number));
+  });
+  return data;
+}
+
+function forEach(
+  { data, offset, rows, cols, rowStride, colStride }: StridedMatrix,
+  f: (k: number, v: number, i: number, j: number) => void,
+): void {
+  for (let i = 0; i < rows; i++)
+    for (let j = 0; j < cols; j++) f(i * cols + j, data[offset + i * rowStride + j * colStride] as number, i, j);
+}
+
+// In place. Returns the first column whose pivot is 0 or not finite, or -1.
+function eliminate(lu: Float64Array, n: number, pivots: Int32Array, round: Round): number {
+  for (let j = 0; j < n; j++) {
+    const p = largestBelow(lu, n, j);
+    const pivot = lu[p * n + j] as number;
+    if (pivot === 0 || !Number.isFinite(pivot)) return j;
+    pivots[j] = p;
+    swapRows(lu, n, j, p);
+    for (let i = j + 1; i < n; i++) {
+      const factor = round((lu[i * n + j] as number) / pivot);
+      lu[i * n + j] = factor;
+      subtract(lu, i * n + j + 1, j * n + j + 1, n - j - 1, factor, round);
+    }
+  }
+  return -1;
+}
+
+// The row of the first entry of largest magnitude on or below the diagonal; of a NaN, if there is one.
+function largestBelow(lu: Float64Array, n: number, j: number): number {
+  let row = j;
+  for (let i = j; i < n; i++) {
+    const v = Math.abs(lu[i * n + j] as number);
+    if (Number.isNaN(v)) return i;
+    if (v > Math.abs(lu[row * n + j] as number)) row = i;
+  }
+  return row;
+}
+
+function swapRows(data: Float64Array, length: number, i: number, p: number): void {
+  for (let c = 0; i !== p && c < length; c++) {
+    const kept = data[i * length + c] as number;
+    data[i * length + c] = data[p * length + c] as number;
+    data[p * length + c] = kept;
+  }
+}
+
+// So many entries from `to` on, less `factor` times those from `from` on.
+function subtract(data: Float64Array, to: number, from: number, length: number, factor: number, round: Round): void {
+  for (let c = 0; c < length; c++) data[to + c] = round((data[to + c] as number) - round(factor * (data[from + c] as number)));
+}

@@ -1,0 +1,229 @@
+import type { Format, Real } from "../../arrays/types.ts";
+import { formatOf, store } from "../../exact/store.ts";
+import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Kernels, StridedMatrix, Substitution } from "../kernels.ts";
+
+// The dense routines as SPEC.md defines them: every entry is one exact sum and the roundings it names, in the order
+// of the definition. Slow on purpose; what every engine is compared with. How inner products get into the sum is a
+// parameter, so that each of the papers' stages can be run alone.
+
+/** The numbers data[offset + k * step], k < length: a part of a row or column. */
+export interface Line {
+  readonly data: Real;
+  readonly offset: number;
+  readonly step: number;
+  readonly length: number;
+}
+
+/** Add the products x_k y_k to a sum, exactly. x and y are of one length. */
+export type AddProducts = (x: Line, y: Line, into: Superaccumulator) => void;
+
+/** The routines, with the products of every inner product added in this way. */
+export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "lu"> {
+  return {
+    gemv: (alpha, A, x, beta, y) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
+    gemm: (alpha, A, B, beta, C) => gemm(addProducts, alpha, A, B, beta, C),
+    trsv: (T, b, x, how) => trsv(addProducts, T, b, x, how),
+    lu: (data, rows, cols, count, pivots, info) => lu(addProducts, data, rows, cols, count, pivots, info),
+  };
+}
+
+const sum = new Superaccumulator();
+const scratch = new Superaccumulator();
+
+/** The index in its array of entry (i, j). */
+const index = (A: StridedMatrix, i: number, j: number): number => A.offset + i * A.rowStride + j * A.colStride;
+const get = (A: StridedMatrix, i: number, j: number): number => A.data[index(A, i, j)] as number;
+const set = (A: StridedMatrix, i: number, j: number, v: number): void => store(A.data, index(A, i, j), v);
+
+// StridedMatrix from..to of row i, and of column j.
+function inRow(A: StridedMatrix, i: number, from: number, to: number): Line {
+  return { data: A.data, offset: index(A, i, from), step: A.colStride, length: to - from };
+}
+function inColumn(A: StridedMatrix, j: number, from: number, to: number): Line {
+  return { data: A.data, offset: index(A, from, j), step: A.rowStride, length: to - from };
+}
+
+/** A vector as a matrix of one column. */
+function column(x: Real): StridedMatrix {
+  return { data: x, offset: 0, rows: x.length, cols: 1, rowStride: 1, colStride: x.length };
+}
+
+// sum := v - the products of two lines.
+function subtractProducts(addProducts: AddProducts, v: number, x: Line, y: Line): void {
+  addProducts(x, y, sum.clear());
+  sum.negate().add(v);
+}
+
+/** C := alpha A B + beta C. */
+function gemm(addProducts: AddProducts, alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void {
+  const format = formatOf(C.data);
+  for (let i = 0; i < C.rows; i++) {
+    for (let j = 0; j < C.cols; j++) {
+      sum.clear();
+      if (!Number.isFinite(alpha)) {
+        // Signs and zeros of the factors are all that counts.
+        for (let k = 0; k < A.cols; k++) sum.add(alpha * Math.sign(get(A, i, k)) * Math.sign(get(B, k, j)));
+      } else if (alpha !== 0) {
+        addProducts(inRow(A, i, 0, A.cols), inColumn(B, j, 0, A.cols), sum);
+        sum.scale(alpha);
+      }
+      if (beta !== 0) sum.addProduct(beta, get(C, i, j));
+      set(C, i, j, sum.round("nearest", format));
+    }
+  }
+}
+
+// A sum divided by d and rounded once, where a zero that is exact has no sign: 0 / d and s / Inf are +0.
+export function quotient(s: Superaccumulator, d: number, format: Format): number {
+  const q = s.quotient(d, "nearest", format);
+  return q === 0 && (s.sign() === 0 || !Number.isFinite(d)) ? 0 : q;
+}
+
+// RN(a / d) and RN(a + b).
+const divide = (a: number, d: number, format: Format): number => quotient(scratch.clear().add(a), d, format);
+const add = (a: number, b: number, format: Format): number => scratch.clear().add(a).add(b).round("nearest", format);
+
+/** A triangular system in the order of substitution: T is lower, and an upper one is read from its last row up. */
+interface System {
+  readonly addProducts: AddProducts;
+  readonly T: StridedMatrix;
+  readonly how: Substitution;
+  readonly format: Format;
+}
+
+/** The same entries with the last row and column first. */
+function reversed(A: StridedMatrix): StridedMatrix {
+  return { ...A, offset: index(A, A.rows - 1, A.cols - 1), rowStride: -A.rowStride, colStride: -A.colStride };
+}
+
+/** x := the solution of T x = b. */
+function trsv(addProducts: AddProducts, T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
+  const inOrder = (A: StridedMatrix): StridedMatrix => (how.upper ? reversed(A) : A);
+  const system: System = { addProducts, T: inOrder(T), how, format: formatOf(x) };
+  const right = inOrder(column(b));
+  const solution = inOrder(column(x));
+  substitute(system, right, solution);
+  refine(system, how.refine, right, solution, 0, T.rows, (r, d) => substitute(system, r, d));
+}
+
+// Block by block, each refined as soon as it is solved.
+function substitute(system: System, b: StridedMatrix, x: StridedMatrix): void {
+  const { refineBlocks } = system.how;
+  const blockSize = system.how.blockSize || x.rows;
+  for (let from = 0; from < x.rows; from += blockSize) {
+    const to = Math.min(from + blockSize, x.rows);
+    solveRows(system, b, x, from, to, 0);
+    refine(system, refineBlocks, b, x, from, to, (r, d) => solveRows(system, r, d, from, to, from));
+  }
+}
+
+// Unknowns from..to of the system whose first column is `first`.
+function solveRows(system: System, b: StridedMatrix, x: StridedMatrix, from: number, to: number, first: number): void {
+  for (let k = from; k < to; k++) {
+    startRow(system, b, x, k, first);
+    set(x, k, 0, system.how.unit ? solveUnit(system) : solve(system, get(system.T, k, k)));
+  }
+}
+
+// sum := b_k - the products of row k with the unknowns first..k.
+function startRow({ addProducts, T }: System, b: StridedMatrix, x: StridedMatrix, k: number, first: number): void {
+  subtractProducts(addProducts, get(b, k, 0), inRow(T, k, first, k), inColumn(x, 0, first, k));
+}
+
+// x_k from the exact s, which is in `sum`. Where a term of s is not finite there is nothing to round or correct.
+function solve({ how, format }: System, t: number): number {
+  if (how.rounding === "single" || sum.special() !== undefined) return quotient(sum, t, format);
+  const rounded = sum.round("nearest", format);
+  const q = divide(rounded, t, format);
+  return how.rounding === "paper" ? q : add(q, quotient(sum.add(-rounded), t, format), format);
+}
+
+// The same without a division.
+function solveUnit({ how, format }: System): number {
+  const rounded = sum.round("nearest", format);
+  if (how.rounding !== "corrected" || sum.special() !== undefined) return rounded;
+  return add(rounded, sum.add(-rounded).round("nearest", format), format);
+}
+
+// So many times, while the unknowns from..to are finite: their residual, its solution, and that added.
+function refine(
+  system: System,
+  steps: number,
+  b: StridedMatrix,
+  x: StridedMatrix,
+  from: number,
+  to: number,
+  solution: (r: StridedMatrix, d: StridedMatrix) => void,
+): void {
+  for (let step = 0; step < steps && isFiniteIn(x, from, to); step++) {
+    const r = column(x.data.slice());
+    const d = column(x.data.slice());
+    for (let k = from; k < to; k++) set(r, k, 0, residual(system, b, x, k));
+    solution(r, d);
+    for (let k = from; k < to; k++) set(x, k, 0, add(get(x, k, 0), get(d, k, 0), system.format));
+  }
+}
+
+// RN(b_k - sum T_kj x_j).
+function residual(system: System, b: StridedMatrix, x: StridedMatrix, k: number): number {
+  startRow(system, b, x, k, 0);
+  sum.addProduct(system.how.unit ? -1 : -get(system.T, k, k), get(x, k, 0));
+  return sum.round("nearest", system.format);
+}
+
+function isFiniteIn(x: StridedMatrix, from: number, to: number): boolean {
+  for (let k = from; k < to; k++) if (!Number.isFinite(get(x, k, 0))) return false;
+  return true;
+}
+
+/** P A = L U in place, for `count` matrices one after another; see the contract of Kernels. */
+function lu(addProducts: AddProducts, data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
+  const steps = Math.min(rows, cols);
+  for (let m = 0; m < count; m++) {
+    const A: StridedMatrix = { data, offset: m * rows * cols, rows, cols, rowStride: cols, colStride: 1 };
+    const overflow = factor(addProducts, A, pivots.subarray(m * steps, (m + 1) * steps), info.subarray(m, m + 1));
+    if (overflow >= 0) return overflow;
+  }
+  return -1;
+}
+
+// Column by column, each updated with all columns to its left before its pivot is chosen.
+function factor(addProducts: AddProducts, A: StridedMatrix, pivots: Int32Array, info: Int32Array): number {
+  const format = formatOf(A.data);
+  info[0] = 0;
+  for (let j = 0; j < A.cols; j++) {
+    for (let i = 0; i < A.rows; i++) {
+      const left = Math.min(i, j);
+      subtractProducts(addProducts, get(A, i, j), inRow(A, i, 0, left), inColumn(A, j, 0, left));
+      set(A, i, j, sum.round("nearest", format));
+      if (!Number.isFinite(get(A, i, j))) return index(A, i, j);
+    }
+    if (j >= pivots.length) continue;
+    const pivot = largestInColumn(A, j);
+    pivots[j] = pivot;
+    swapRows(A, j, pivot);
+    const u = get(A, j, j);
+    if (u === 0) {
+      info[0] = 1 + j;
+      return -1;
+    }
+    for (let i = j + 1; i < A.rows; i++) set(A, i, j, divide(get(A, i, j), u, format));
+  }
+  return -1;
+}
+
+// The first of the rows j and below whose entry in column j is largest.
+function largestInColumn(A: StridedMatrix, j: number): number {
+  let pivot = j;
+  for (let i = j + 1; i < A.rows; i++) if (Math.abs(get(A, i, j)) > Math.abs(get(A, pivot, j))) pivot = i;
+  return pivot;
+}
+
+function swapRows(A: StridedMatrix, i: number, k: number): void {
+  for (let j = 0; j < A.cols; j++) {
+    const kept = get(A, i, j);
+    set(A, i, j, get(A, k, j));
+    set(A, k, j, kept);
+  }
+}

@@ -1,0 +1,260 @@
+// Tiles of C := A B whose sums cancel, after Ozaki, Ogita, Oishi and Rump (Error-free transformations of matrix multiplication, 2012):
+// the numbers of A and B are cut into slices of so few bits that ordinary arithmetic multiplies slices and adds up the products
+// exactly. 2 times 3 slices take 6 operations a product where the ladder takes 17, and the loop is that of an ordinary product.
+//
+// Cutting needs numbers of like size. A row i is scaled by 2^-r_i, a column j of B by 2^-s_j, and column k of A by 2^-c_k, which row k of B
+// makes good: all powers of two. Then |a| < 1 and |b| < 2^-depth_k, depth 0 being that of the largest; all k are sorted by depth and taken
+// in blocks. Of a block of n with depths from D on:
+//   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits, m w >= L + 1, are all of it: slice i (from 0) is what x + sigma keeps,
+//   sigma = 1.5 * 2^(53 - (i + 1) w); at most 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at most half a step.
+//   A sum of n products of slices is at most n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
+//   The first slices of a number add up to that number rounded to a step, at most its bound. So in the order of multiply() what has been
+//   summed up is at most |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k (and w >= 2).
+// These sums are added up on four grids as in ladder.ts. T of them: the first grid holds twice all 2^-depth_k; what a sum leaves on a grid
+// is at most 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
+//
+// Below 2^-FLOOR nothing is cut, and what is left there counts as lost.
+import { binade, log2Up, powerOfTwo } from "../range";
+import { enclose } from "../exact/ladder";
+import { frame } from "../frame";
+import { SCRATCH_OUT, SCRATCH_X, SCRATCH_Y } from "../layout";
+import { add, mul, one, splat, sub } from "../simd";
+import { tile } from "../solve/tile";
+
+@inline const FLOOR: i32 = 176;
+@inline const MAX: i32 = 4; // slices
+@inline const ROOM: i32 = 512; // slices of a block, each 128 lines of binary64: 512 KiB
+@inline const LONGEST: i32 = 4096; // terms of a sum
+@inline const FAR: i32 = 450; // binades from 1: rows and columns that are not scaled
+@inline const NONE: i32 = -100000; // the size of zeros
+
+// For each k: the binades of the largest entry and of the last bit in the column of A, in the row of B; then all k by depth.
+@inline function list(i: i32): usize { return frame + SCRATCH_OUT + <usize>i * LONGEST * 4; }
+@inline function sizeA(k: i32): i32 { return i32.load(list(0) + (<usize>k << 2)); }
+@inline function sizeB(k: i32): i32 { return i32.load(list(2) + (<usize>k << 2)); }
+@inline function bitsA(k: i32): i32 { return sizeA(k) - i32.load(list(1) + (<usize>k << 2)); }
+@inline function bitsB(k: i32): i32 { return sizeB(k) - i32.load(list(3) + (<usize>k << 2)); }
+@inline function sorted(t: i32): i32 { return i32.load(list(4) + (<usize>t << 2)); }
+@inline function ends(): usize { return list(5); } // of each depth, 4 FLOOR bytes
+@inline function products(): usize { return list(5) + 1024; } // 16 sums
+@inline function levels(): usize { return list(5) + 2048; } // for each pair of slices, the first grid and how many
+@inline function blocks(): usize { return list(5) + 4096; }
+@inline const BLOCK: usize = 20; // bytes: how many, slices of A, of B, their bits
+@inline const BLOCKS: i32 = 1024;
+
+// The grids of a tile, each 16 sums of four rows and four columns behind one another.
+@inline const GRIDS: usize = 4;
+@inline const SUMS: usize = GRIDS * 128;
+@inline function sums(group: i32, strip: i32): usize { return frame + SCRATCH_Y + <usize>(strip * 32 + group) * SUMS; }
+
+let top: i32 = 0, first: i32 = 0, step: i32 = 0, lost: f64 = 0;
+let used: i32 = 0, blockCount: i32 = 0;
+@inline function depthOf(k: i32): i32 { return top - sizeA(k) - sizeB(k); }
+
+// For each k the largest and the last bit of `lines` lines, relative to their exponents. False where a line is out of reach.
+function survey<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, n: i32, large: usize): bool {
+  const small = large + LONGEST * 4;
+  for (let k: usize = 0; k < <usize>n << 2; k += 4) { i32.store(large + k, NONE); i32.store(small + k, -NONE); }
+  const along = step == sizeof<T>(), outer = along ? lines : n, inner = along ? n : lines;
+  const outerStep = along ? line : step, innerStep = along ? step : line;
+  for (let i = 0; i < outer; ++i, p += outerStep) {
+    let q = p;
+    for (let j = 0; j < inner; ++j, q += innerStep) {
+      const x = reinterpret<i64>(one<T>(q));
+      if (x << 1 == 0) continue;
+      const r = i32.load(exponents + (<usize>(along ? i : j) << 2)), at = <usize>(along ? j : i) << 2;
+      if (abs(r) > FAR) return false;
+      const e = <i32>(x >>> 52) & 0x7ff, m = x & 0xfffffffffffff;
+      const last = max(e, 1) - 1075 + <i32>ctz(e == 0 ? m : m | 0x10000000000000) - r;
+      i32.store(large + at, max(i32.load(large + at), e - 1022 - r));
+      i32.store(small + at, min(i32.load(small + at), last));
+    }
+  }
+  return true;
+}
+
+// All k with products above 2^-FLOOR of the largest, by depth.
+function sort(n: i32): bool {
+  top = NONE;
+  for (let k = 0; k < n; ++k) top = max(top, sizeA(k) + sizeB(k));
+  used = 0; lost = 0;
+  if (top < NONE >> 1) { top = 0; first = 1; return true; } // nothing but zeros
+  if (top < -600) return false;
+  memory.fill(ends(), 0, 4 * FLOOR);
+  let size: f64 = 0;
+  for (let k = 0; k < n; ++k) {
+    const depth = depthOf(k);
+    if (depth < FLOOR) {
+      const at = ends() + (<usize>depth << 2);
+      i32.store(at, i32.load(at) + 1);
+      size += powerOfTwo(-depth);
+    } else if (depth < -NONE >> 1) lost += powerOfTwo(-FLOOR);
+  }
+  first = binade(2 * size) + 1;
+  for (let depth = 0; depth < FLOOR; ++depth) {
+    const at = ends() + (<usize>depth << 2), count = i32.load(at);
+    i32.store(at, used);
+    used += count;
+  }
+  for (let k = 0; k < n; ++k) {
+    const depth = depthOf(k);
+    if (depth >= FLOOR) continue;
+    const at = ends() + (<usize>depth << 2), t = i32.load(at);
+    i32.store(list(4) + (<usize>t << 2), k);
+    i32.store(at, t + 1);
+  }
+  return true;
+}
+
+@inline function width(bits: i32, slices: i32): i32 { return max((bits + slices) / slices, 2); }
+
+// Which k make a block, and how they are cut: what takes the fewest operations a product. A block costs as much as TURN products more.
+@inline const TURN: f64 = 15;
+let length: i32 = 0, slicesA: i32 = 0, slicesB: i32 = 0, widthA: i32 = 0, widthB: i32 = 0;
+function nextBlock(from: i32): bool {
+  const depth = depthOf(sorted(from)), most = FLOOR - depth;
+  let best: f64 = Infinity;
+  for (let ma = 1; ma <= MAX; ++ma) for (let mb = 1; mb <= MAX; ++mb) {
+    let La = 0, Lb = 0, wa = 0, wb = 0, t = from;
+    for (; t < used; ++t) {
+      const k = sorted(t), n = t - from + 1;
+      La = max(La, min(bitsA(k), most));
+      Lb = max(Lb, min(depthOf(k) - depth + bitsB(k), most));
+      const a = width(La, ma), b = width(Lb, mb);
+      if (a + b + log2Up(n) > 55 || max(a, b) > 50 || n * (ma + mb) > ROOM) break;
+      wa = a; wb = b;
+    }
+    const n = t - from, cost = <f64>(ma * mb) * (<f64>n + TURN) / <f64>n;
+    if (n == 0 || cost >= best) continue;
+    best = cost;
+    length = n; slicesA = ma; slicesB = mb; widthA = wa; widthB = wb;
+  }
+  return best < Infinity;
+}
+
+// All blocks. The ladder does a product in the time of WORTH here.
+@inline const WORTH: f64 = 20;
+function plan(): bool {
+  let work: f64 = 0, terms = 0;
+  blockCount = 0;
+  for (let t = 0; t < used; t += length) {
+    if (blockCount == BLOCKS || !nextBlock(t)) return false;
+    const at = blocks() + <usize>blockCount * BLOCK;
+    i32.store(at, length); i32.store(at, slicesA, 4); i32.store(at, slicesB, 8); i32.store(at, widthA, 12); i32.store(at, widthB, 16);
+    ++blockCount;
+    terms += slicesA * slicesB;
+    work += <f64>(slicesA * slicesB) * (<f64>length + TURN);
+  }
+  step = 52 - log2Up(terms);
+  return work < WORTH * <f64>(used + 1);
+}
+
+@inline function scaleOf(exponents: usize, line: i32, lines: i32): f64 {
+  const r = line < lines ? i32.load(exponents + (<usize>line << 2)) : 0;
+  return abs(r) > FAR ? 1 : powerOfTwo(-r); // the others are zeros
+}
+
+// Slices of `length` entries of each line, by groups of four lines: slice after slice, and of each the four numbers for every k. Column k
+// of A is scaled by -c_k, row k of B by c_k - top.
+function cut<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
+  const slice = <usize>length << 5, coarsest = splat(1.5 * powerOfTwo(53 - w - depth)), finer = splat(powerOfTwo(-w));
+  for (let l = 0; l < lines; l += 2) {
+    const scales = f64x2.replace_lane(splat(scaleOf(exponents, l, lines)), 1, scaleOf(exponents, l + 1, lines));
+    const l0 = p + <usize>l * line, next = l + 1 < lines ? line : 0;
+    let q = to + <usize>(l >> 2) * slice * m + <usize>(l & 2) * 8;
+    for (let t = 0; t < length; ++t, q += 32) {
+      const k = sorted(from + t), c = sizeA(k), at = l0 + <usize>k * step;
+      let x = mul(mul(f64x2.replace_lane(splat(one<T>(at)), 1, one<T>(at + next)), scales), splat(powerOfTwo(isA ? -c : c - top))), sigma = coarsest;
+      for (let i = 0, z = q; i < m; ++i, z += slice) {
+        const s = sub(add(x, sigma), sigma);
+        v128.store(z, s);
+        x = sub(x, s);
+        sigma = mul(sigma, finer);
+      }
+    }
+  }
+}
+
+// Where the sum of products of slices i and j goes: the first grid and how many. None if all of it lies below the last one.
+function place(i: i32, j: i32, depth: i32, at: usize): void {
+  const size = log2Up(length) - i * widthA - j * widthB - depth, bit = 2 - (i + 1) * widthA - (j + 1) * widthB - depth;
+  let grid = 0;
+  while (grid < <i32>GRIDS && size <= first - grid * step - 53) ++grid;
+  let end = grid;
+  while (end < <i32>GRIDS && (end == grid || bit < first - (end - 1) * step - 52)) ++end;
+  if (bit < first - (<i32>GRIDS - 1) * step - 52) lost += powerOfTwo(first - (<i32>GRIDS - 1) * step - 53);
+  i32.store(at, grid);
+  i32.store(at, end - grid, 4);
+}
+
+// Minus what 16 sums say, to so many grids.
+@inline function deposit(p: usize, grid: usize, count: i32): void {
+  for (const end = p + 128; p != end; p += 16, grid += 16) {
+    let x = v128.load(p), s = v128.load(grid), t = sub(s, x);
+    v128.store(grid, t);
+    if (count == 1) continue;
+    x = sub(x, sub(s, t)); s = v128.load(grid, 128); t = sub(s, x);
+    v128.store(grid, t, 128);
+    if (count == 2) continue;
+    x = sub(x, sub(s, t)); s = v128.load(grid, 256);
+    v128.store(grid, sub(s, x), 256);
+  }
+}
+
+// The products of a block, groups by strips.
+function multiply(groups: i32, strips: i32): void {
+  const a0 = frame + SCRATCH_X, sliceSize = <usize>length << 5, b0 = a0 + <usize>(groups * slicesA) * sliceSize, c = products();
+  for (let strip = 0; strip < strips; ++strip) {
+    for (let group = 0; group < groups; ++group) {
+      let a = a0 + <usize>(group * slicesA) * sliceSize, level = levels();
+      const to = sums(group, strip);
+      for (let i = 0; i < slicesA; ++i, a += sliceSize) {
+        let b = b0 + <usize>(strip * slicesB) * sliceSize;
+        for (let j = 0; j < slicesB; ++j, b += sliceSize, level += 8) {
+          const count = i32.load(level, 4);
+          if (count == 0) continue;
+          for (let z = c; z != c + 128; z += 16) v128.store(z, i64x2.splat(0));
+          tile<f64>(a, b, 32, c, 32, length);
+          deposit(c, to + (<usize>i32.load(level) << 7), count);
+        }
+      }
+    }
+  }
+}
+
+// The sums of all entries of a tile, rows of A by columns of B, with the exponents of both. False where they cannot be had this way.
+export function slice<T>(A: usize, aRow: usize, aCol: usize, B: usize, bRow: usize, bCol: usize, rows: i32, cols: i32, n: i32, rowExponents: usize, colExponents: usize): bool {
+  if (n > LONGEST || !survey<T>(A, aRow, aCol, rows, rowExponents, n, list(0)) || !survey<T>(B, bCol, bRow, cols, colExponents, n, list(2))) return false;
+  if (!sort(n) || !plan()) return false;
+  const groups = (rows + 3) >> 2, strips = (cols + 3) >> 2;
+  for (let strip = 0; strip < strips; ++strip) for (let group = 0; group < groups; ++group) {
+    const at = sums(group, strip);
+    for (let i: usize = 0; i < SUMS; i += 16) v128.store(at + i, splat(1.5 * powerOfTwo(first - <i32>(i >> 7) * step)));
+  }
+  let from = 0;
+  for (let i = 0; i < blockCount; ++i, from += length) {
+    const at = blocks() + <usize>i * BLOCK;
+    length = i32.load(at); slicesA = i32.load(at, 4); slicesB = i32.load(at, 8); widthA = i32.load(at, 12); widthB = i32.load(at, 16);
+    const depth = depthOf(sorted(from));
+    for (let t = from; t < from + length; ++t) {
+      const k = sorted(t);
+      if (bitsA(k) >= slicesA * widthA) lost += powerOfTwo(1 - slicesA * widthA - depth);
+      if (depthOf(k) - depth + bitsB(k) >= slicesB * widthB) lost += powerOfTwo(1 - slicesB * widthB - depth);
+    }
+    for (let a = 0; a < slicesA; ++a) for (let b = 0; b < slicesB; ++b) place(a, b, depth, levels() + <usize>(a * slicesB + b) * 8);
+    cut<T>(A, aRow, aCol, rows, rowExponents, from, true, slicesA, widthA, 0, frame + SCRATCH_X);
+    cut<T>(B, bCol, bRow, cols, colExponents, from, false, slicesB, widthB, depth, frame + SCRATCH_X + (<usize>(groups * slicesA * length) << 5));
+    multiply(groups, strips);
+  }
+  return true;
+}
+
+// The sum of one entry as an enclosure; false where it cannot be scaled back.
+export function encloseSliced(record: usize, i: i32, j: i32, row: i32, col: i32): bool {
+  const p = sums(i >> 2, j >> 2) + <usize>(((i & 3) << 5) + ((j & 3) << 3));
+  const scale = row + col + top;
+  if (abs(scale) > 600) return false;
+  const k1 = first + scale, k2 = k1 - step, k3 = k2 - step, unit = powerOfTwo(scale), last = 1.5 * powerOfTwo(first - 3 * step);
+  return enclose(record, unitsOf(p, first), unitsOf(p + 128, first - step), unitsOf(p + 256, first - 2 * step), k1, k2, k3, (f64.load(p + 384) - last) * unit, 0, lost * unit);
+}
+@inline function unitsOf(p: usize, k: i32): i64 { return i64.load(p) - reinterpret<i64>(1.5 * powerOfTwo(k)); }

@@ -1,0 +1,179 @@
+// The inverses of the triangles of a factorisation, for the certificate of solve(): substitution with the columns of the identity,
+// by blocks. Each entry is (delta_ij - sum_k t_ik x_kj) / t_ii, the products being subtracted one by one: that is what the
+// bounds in solve/certificate.ts are for. And the sums |T| v that they are made of.
+import { JOB_B_ROW, JOB_C, JOB_C_ROW, JOB_N, JOB_OUT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_X } from "../layout";
+import { STRIP, minusProduct, tile } from "./tile";
+import { addressAt, i32At, take } from "../team";
+
+@inline const BLOCK: i32 = 64;
+@inline const COLUMNS: i32 = 128; // that a worker takes at a time: a block of the triangle is packed once for all of them
+@inline const STRIPS: i32 = COLUMNS / 4;
+@inline const PACKED: usize = <usize>(BLOCK * BLOCK) << 3;
+
+@inline function fours(n: i32): i32 { return (n + 3) & ~3; }
+@inline function stripSize(n: i32): usize { return <usize>fours(n) * STRIP; }
+
+/** Bytes that a worker needs: a packed block, and its columns by strips of four. */
+export function inverseWork(n: i32): usize { return PACKED + <usize>STRIPS * stripSize(n); }
+
+// The triangle: n rows that are `line` bytes apart. Rows and columns behind the last hold zeros, up to a multiple of four.
+let W: usize = 0, line: usize = 0, n: i32 = 0, packed: usize = 0, X: usize = 0;
+
+@inline function at(i: i32, j: i32): usize { return W + <usize>i * line + (<usize>j << 3); }
+
+// Rows [i, iEnd) of columns [k, kEnd): for every four rows the four numbers of each column.
+function pack(i: i32, iEnd: i32, k: i32, kEnd: i32): void {
+  let to = packed;
+  for (; i < iEnd; i += 4) {
+    for (let p = at(i, k), end = at(i, kEnd); p != end; p += 8, to += 32) {
+      f64.store(to, f64.load(p)); f64.store(to, f64.load(p + line), 8);
+      f64.store(to, f64.load(p + 2 * line), 16); f64.store(to, f64.load(p + 3 * line), 24);
+    }
+  }
+}
+
+// Rows [i, iEnd) of all strips less the products of the packed block with rows from k on.
+function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
+  const size = stripSize(n);
+  let strip = X;
+  for (let s = 0; s < strips; ++s, strip += size) {
+    let a = packed;
+    for (let r = i; r < iEnd; r += 4, a += <usize>depth * 32) tile<f64>(a, strip + <usize>k * STRIP, STRIP, strip + <usize>r * STRIP, STRIP, depth);
+  }
+}
+
+@inline function splat(p: usize): v128 { return v128.load64_splat(p); }
+
+// Four unknowns of a strip with the unit triangle at (i, i); products with those before them are subtracted already.
+@inline function solveLower(i: i32, row: usize): void {
+  const d = at(i, i);
+  for (let h: usize = 0; h < STRIP; h += 16) {
+    const p = row + h, x0 = v128.load(p);
+    const x1 = minusProduct<f64>(v128.load(p, STRIP), splat(d + line), x0);
+    const x2 = minusProduct<f64>(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * line), x0), splat(d + 2 * line + 8), x1);
+    const x3 = minusProduct<f64>(minusProduct<f64>(minusProduct<f64>(v128.load(p, 3 * STRIP), splat(d + 3 * line), x0), splat(d + 3 * line + 8), x1), splat(d + 3 * line + 16), x2);
+    v128.store(p, x1, STRIP); v128.store(p, x2, 2 * STRIP); v128.store(p, x3, 3 * STRIP);
+  }
+}
+
+// Behind the last row the diagonal is zero, and stands for a one there.
+@inline function divisor(i: i32): v128 { return i < n ? splat(at(i, i)) : f64x2.splat(1); }
+
+@inline function solveUpper(i: i32, row: usize): void {
+  const d = at(i, i), d0 = divisor(i), d1 = divisor(i + 1), d2 = divisor(i + 2), d3 = divisor(i + 3);
+  for (let h: usize = 0; h < STRIP; h += 16) {
+    const p = row + h, x3 = f64x2.div(v128.load(p, 3 * STRIP), d3);
+    const x2 = f64x2.div(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * line + 24), x3), d2);
+    const x1 = f64x2.div(minusProduct<f64>(minusProduct<f64>(v128.load(p, STRIP), splat(d + line + 24), x3), splat(d + line + 16), x2), d1);
+    const x0 = f64x2.div(minusProduct<f64>(minusProduct<f64>(minusProduct<f64>(v128.load(p), splat(d + 24), x3), splat(d + 16), x2), splat(d + 8), x1), d0);
+    v128.store(p, x0); v128.store(p, x1, STRIP); v128.store(p, x2, 2 * STRIP); v128.store(p, x3, 3 * STRIP);
+  }
+}
+
+// A diagonal block, which is packed, with all strips.
+function solveBlock(i: i32, iEnd: i32, upper: bool, strips: i32): void {
+  const size = stripSize(n), wide = <usize>(iEnd - i) * 32;
+  let strip = X;
+  for (let s = 0; s < strips; ++s, strip += size) {
+    if (upper) {
+      let a = packed + <usize>((iEnd - i) >> 2) * wide;
+      for (let r = iEnd - 4; r >= i; r -= 4) {
+        a -= wide;
+        tile<f64>(a + <usize>(r + 4 - i) * 32, strip + <usize>(r + 4) * STRIP, STRIP, strip + <usize>r * STRIP, STRIP, iEnd - r - 4);
+        solveUpper(r, strip + <usize>r * STRIP);
+      }
+    } else {
+      let a = packed;
+      for (let r = i; r < iEnd; r += 4, a += wide) {
+        tile<f64>(a, strip + <usize>i * STRIP, STRIP, strip + <usize>r * STRIP, STRIP, r - i);
+        solveLower(r, strip + <usize>r * STRIP);
+      }
+    }
+  }
+}
+
+// Columns from c on, rows [from, to), to where the inverse is kept. Of a row that crosses the diagonal only what belongs there.
+function keepColumns(c: i32, cEnd: i32, from: i32, to: i32, upper: bool, out: usize, outLine: usize): void {
+  const size = stripSize(n);
+  let strip = X;
+  for (let j = c; j < cEnd; j += 4, strip += size) {
+    for (let i = from; i < to; ++i) {
+      const p = strip + <usize>i * STRIP, q = out + <usize>i * outLine + (<usize>j << 3);
+      if (upper ? i <= j : i > j + 3) {
+        v128.store(q, v128.load(p));
+        v128.store(q, v128.load(p, 16), 16);
+      } else {
+        for (let e = 0; e < 4; ++e) if (upper ? i <= j + e : i > j + e) f64.store(q + (<usize>e << 3), f64.load(p + (<usize>e << 3)));
+      }
+    }
+  }
+}
+
+// COLUMNS of one of the inverses, from column c on.
+function columns(c: i32, upper: bool, out: usize, outLine: usize): void {
+  const cEnd = min(c + COLUMNS, n), strips = (cEnd - c + 3) >> 2, rows = fours(n), size = stripSize(n);
+  const first = upper ? 0 : c & -BLOCK, last = upper ? min((cEnd + BLOCK - 1) & -BLOCK, rows) : rows;
+  for (let s = 0, strip = X; s < strips; ++s, strip += size) {
+    memory.fill(strip + <usize>first * STRIP, 0, <usize>(last - first) * STRIP);
+    for (let e = 0; e < 4; ++e) {
+      const j = c + 4 * s + e;
+      if (j < cEnd) f64.store(strip + <usize>j * STRIP + (<usize>e << 3), 1);
+    }
+  }
+  const blocks = (last - first + BLOCK - 1) / BLOCK;
+  for (let b = 0; b < blocks; ++b) {
+    const i = first + (upper ? blocks - 1 - b : b) * BLOCK, iEnd = min(i + BLOCK, last);
+    const from = upper ? i + BLOCK : first, to = upper ? last : i;
+    for (let k = from; k < to; k += BLOCK) {
+      const kEnd = min(k + BLOCK, last);
+      pack(i, iEnd, k, kEnd);
+      subtract(i, iEnd, k, kEnd - k, strips);
+    }
+    pack(i, iEnd, i, iEnd);
+    solveBlock(i, iEnd, upper, strips);
+  }
+  keepColumns(c, cEnd, first, min(last, n), upper, out, outLine);
+}
+
+/** Both inverses, by all workers: the longest columns of either first. */
+export function invert(job: usize, worker: i32): void {
+  W = addressAt(job, JOB_C); line = addressAt(job, JOB_C_ROW); n = i32At(job, JOB_N);
+  packed = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
+  X = packed + PACKED;
+  const groups = (n + COLUMNS - 1) / COLUMNS;
+  while (true) {
+    const t = take(job, 1);
+    if (t >= 2 * groups) return;
+    const upper = (t & 1) == 0, group = t >> 1;
+    columns((upper ? groups - 1 - group : group) * COLUMNS, upper, addressAt(job, JOB_OUT), addressAt(job, JOB_B_ROW));
+  }
+}
+
+// The sum of |t_j| v_j over [from, to).
+function weight(row: usize, v: usize, from: i32, to: i32): f64 {
+  let p = row + (<usize>from << 3), q = v + (<usize>from << 3), j = from, rest: f64 = 0;
+  let s = f64x2.splat(0), t = s;
+  for (; j < to - 3; j += 4, p += 32, q += 32) {
+    s = f64x2.add(s, f64x2.mul(f64x2.abs(v128.load(p)), v128.load(q)));
+    t = f64x2.add(t, f64x2.mul(f64x2.abs(v128.load(p, 16)), v128.load(q, 16)));
+  }
+  for (; j < to; ++j, p += 8, q += 8) rest += abs(f64.load(p)) * f64.load(q);
+  s = f64x2.add(s, t);
+  return f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1) + rest;
+}
+
+@inline const ROWS: i32 = 64; // that a worker takes at a time
+
+export function weigh(job: usize): void {
+  const matrix = addressAt(job, JOB_C), step = addressAt(job, JOB_C_ROW), count = i32At(job, JOB_N), v = addressAt(job, JOB_X), out = addressAt(job, JOB_OUT);
+  const upper = i32At(job, JOB_UPPER) != 0;
+  while (true) {
+    const from = take(job, ROWS);
+    if (from >= count) return;
+    for (let i = from; i < min(from + ROWS, count); ++i) {
+      const row = matrix + <usize>i * step;
+      const sum = upper ? weight(row, v, i, count) : weight(row, v, 0, i) + f64.load(v + (<usize>i << 3));
+      f64.store(out + (<usize>i << 3), sum);
+    }
+  }
+}

@@ -1,0 +1,208 @@
+// A panel of the factorisation in ordinary arithmetic: up to PANEL columns with their pivots, by one worker or by all, who
+// then have some rows each and meet twice for every column. It is worked on in a copy, column after column, where the search
+// for a pivot and the division by it go along the memory, and where rows that are far apart in the matrix do not fall on the
+// same lines of the cache. Recursive in the columns: nearly all work is tile() on halves, quarters and eighths.
+import { across, minusProduct, tile } from "./tile";
+import { columnsToFours, columnsToRows, rowsToColumns } from "./transpose";
+import { barrier } from "../team";
+
+@inline export const PANEL: i32 = 64;
+@inline const FEW: i32 = 4; // columns that are eliminated one by one
+
+// The copy: its address, the bytes of a column, its rows, and its columns that have a pivot. Rows behind the last hold zeros.
+let P: usize = 0, step: usize = 0, rows: i32 = 0, columns: i32 = 0;
+let packedU: usize = 0; // by fours of columns
+let pivots: usize = 0, first: i32 = 0; // pivots are rows of the whole matrix; row 0 here is its row `first`
+let least: f64 = 0, largest: f64 = 0;
+// Who works on it, and the rows [from, to) that are this worker's: the first of them has the rows of all pivots. What each has
+// for a pivot is in its slot.
+let job: usize = 0, me: i32 = 0, members: i32 = 1, from: i32 = 0, to: i32 = 0, slots: usize = 0;
+@inline const SLOT: usize = 16;
+@inline const MAX_MEMBERS: usize = 1024;
+@inline const ROW: usize = 8; // in a slot, behind the magnitude
+
+function meet(): void { if (members > 1) barrier(job, 0); }
+
+/** The least and the largest magnitude among the pivots of the last panel. */
+@inline export function leastPivot(): f64 { return least; }
+@inline export function largestPivot(): f64 { return largest; }
+
+@inline function paddedRows(count: i32): i32 { return (count + 7) & ~7; }
+// Tiles read and write up to seven rows behind the last; an odd number of cache lines between columns keeps them off each other.
+@inline export function columnStep<T>(count: i32): usize { return (((<usize>paddedRows(count) + 8) * sizeof<T>() + 63) & ~63) | 64; }
+/** Bytes to work in. */
+export function panelWork<T>(count: i32): usize { return <usize>PANEL * columnStep<T>(count) + PANEL / 2 * (PANEL / 2) * sizeof<T>() + MAX_MEMBERS * SLOT; }
+
+@inline function at<T>(i: i32, j: i32): usize { return P + <usize>j * step + <usize>i * sizeof<T>(); }
+
+@inline function largestLane<T>(v: v128): T {
+  const most = max<T>(v128.extract_lane<T>(v, 0), v128.extract_lane<T>(v, 1));
+  return sizeof<T>() == 4 ? max<T>(most, max<T>(v128.extract_lane<T>(v, 2), v128.extract_lane<T>(v, 3))) : most;
+}
+
+// The largest magnitudes, lane by lane; NaN is none.
+function magnitudes<T>(p: usize, end: usize): v128 {
+  let most = v128.splat<T>(0);
+  for (; p < end; p += 16) most = v128.pmax<T>(most, v128.abs<T>(v128.load(p)));
+  return most;
+}
+// How many numbers of a column come before the first of this magnitude.
+function placeOf<T>(p: usize, size: T): i32 {
+  const from = p, sought = v128.splat<T>(size);
+  while (true) {
+    const same = v128.eq<T>(v128.abs<T>(v128.load(p)), sought);
+    if (v128.any_true(same)) return <i32>((p - from) / sizeof<T>()) + ctz(sizeof<T>() == 4 ? i32x4.bitmask(same) : i64x2.bitmask(same));
+    p += 16;
+  }
+}
+
+function swapRows<T>(i: i32, k: i32): void {
+  let p = at<T>(i, 0), q = at<T>(k, 0);
+  for (let j = 0; j < PANEL; ++j, p += step, q += step) {
+    const t = load<T>(p);
+    store<T>(p, load<T>(q));
+    store<T>(q, t);
+  }
+}
+
+// Column by the pivot d, and `rest` columns to its right less the products; the magnitudes of the next one. A vector must not
+// reach into rows of another worker: up to where one can begin it goes by single numbers.
+@inline function eliminate<T>(p: usize, end: usize, pivot: usize, rest: i32): v128 {
+  let single: T = 0;
+  for (; (p & 15) != 0 && p < end; p += sizeof<T>()) {
+    const l = load<T>(p) / load<T>(pivot);
+    store<T>(p, l);
+    for (let r = <usize>rest * step; r != 0; r -= step) {
+      const x = load<T>(p + r) - l * load<T>(pivot + r);
+      store<T>(p + r, x);
+      if (r == step && abs<T>(x) > single) single = abs<T>(x);
+    }
+  }
+  const d = v128.load_splat<T>(pivot);
+  const u1 = rest > 0 ? v128.load_splat<T>(pivot + step) : d, u2 = rest > 1 ? v128.load_splat<T>(pivot + 2 * step) : d, u3 = rest > 2 ? v128.load_splat<T>(pivot + 3 * step) : d;
+  let most = v128.splat<T>(single);
+  for (; p < end; p += 16) {
+    const l = v128.div<T>(v128.load(p), d);
+    v128.store(p, l);
+    if (rest > 0) {
+      const q = p + step, x = minusProduct<T>(v128.load(q), l, u1);
+      v128.store(q, x);
+      most = v128.pmax<T>(most, v128.abs<T>(x));
+    }
+    if (rest > 1) { const q = p + 2 * step; v128.store(q, minusProduct<T>(v128.load(q), l, u2)); }
+    if (rest > 2) { const q = p + 3 * step; v128.store(q, minusProduct<T>(v128.load(q), l, u3)); }
+  }
+  return most;
+}
+
+// The pivot of column j, given the largest magnitudes of this worker's rows from `start` on: brought to its place, and told to all.
+// False if it is 0 or not finite.
+function choose<T>(j: i32, start: i32, most: v128): bool {
+  const own = largestLane<T>(most), slot = slots + <usize>me * SLOT;
+  const good = own > 0 && own < <T>Infinity;
+  f64.store(slot, <f64>own);
+  i32.store(slot, good ? start + placeOf<T>(at<T>(start, j), own) : start, ROW);
+  meet();
+  let size: f64 = 0, k = j;
+  for (let p = slots, end = slots + <usize>members * SLOT; p != end; p += SLOT) {
+    if (f64.load(p) <= size) continue;
+    size = f64.load(p);
+    k = i32.load(p, ROW);
+  }
+  if (!(size > 0 && size < Infinity)) return false;
+  least = min(least, size);
+  largest = max(largest, size);
+  if (me == 0) {
+    store<i32>(pivots + (<usize>(first + j) << 2), first + k);
+    if (k != j) swapRows<T>(j, k);
+  }
+  meet();
+  return true;
+}
+
+// FEW columns from c on. -1, or the column whose pivot is 0 or not finite.
+function few<T>(c: i32): i32 {
+  const bottom = <usize>min(to, rows) * sizeof<T>();
+  let most = magnitudes<T>(at<T>(max(c, from), c), P + <usize>c * step + bottom);
+  for (let j = c, end = min(c + FEW, columns); j < end; ++j) {
+    if (!choose<T>(j, max(j, from), most)) return j;
+    const p = at<T>(max(j + 1, from), j), q = P + <usize>j * step + bottom, pivot = at<T>(j, j);
+    switch (c + FEW - 1 - j) {
+      case 0: eliminate<T>(p, q, pivot, 0); break;
+      case 1: most = eliminate<T>(p, q, pivot, 1); break;
+      case 2: most = eliminate<T>(p, q, pivot, 2); break;
+      default: most = eliminate<T>(p, q, pivot, 3); break;
+    }
+  }
+  return -1;
+}
+
+// `width` columns from c on, as few() does.
+function factor<T>(c: i32, width: i32): i32 {
+  if (width == FEW) return few<T>(c);
+  const half = width >> 1, right = c + half;
+  const bad = factor<T>(c, half);
+  if (bad >= 0 || right >= columns) return bad;
+  if (me == 0) solve<T>(c, half);
+  meet();
+  for (let i = max(right & -across<T>(), from), end = min(to, rows); i < end; i += across<T>()) {
+    for (let j = 0; j < half; j += 4) update<T>(packedU + <usize>(j * half) * sizeof<T>(), c, half, i, right + j, right);
+  }
+  return factor<T>(right, half);
+}
+
+// A tile of rows from i on and columns from j on. Of the first one the upper half may be rows of U, which stay.
+@inline function update<T>(u: usize, c: i32, half: i32, i: i32, j: i32, right: i32): void {
+  const p = at<T>(i, j);
+  if (i >= right) {
+    tile<T>(u, at<T>(i, c), step, p, step, half);
+    return;
+  }
+  const a = v128.load(p), b = v128.load(p + step), e = v128.load(p + 2 * step), f = v128.load(p + 3 * step);
+  tile<T>(u, at<T>(i, c), step, p, step, half);
+  v128.store(p, a); v128.store(p + step, b); v128.store(p + 2 * step, e); v128.store(p + 3 * step, f);
+}
+
+// U in rows and columns `half` from (c, c + half) on, also packed. The last rows of a short panel may be missing: they are zeros.
+function solve<T>(c: i32, half: i32): void {
+  for (let j = 0; j < half; ++j) {
+    const x = at<T>(c, c + half + j), to = packedU + <usize>((j >> 2) * 4 * half + (j & 3)) * sizeof<T>();
+    for (let k = 0; k < half; ++k) {
+      const u = load<T>(x + <usize>k * sizeof<T>());
+      store<T>(to + <usize>(4 * k) * sizeof<T>(), u);
+      const l = at<T>(c, c + k), all = <usize>half * sizeof<T>(), us = v128.splat<T>(u);
+      let o = <usize>(k + 1) * sizeof<T>();
+      for (; (o & 15) != 0; o += sizeof<T>()) store<T>(x + o, load<T>(x + o) - load<T>(l + o) * u);
+      for (; o < all; o += 16) v128.store(x + o, minusProduct<T>(v128.load(x + o), v128.load(l + o), us));
+    }
+  }
+}
+
+/** Who works on the panels to come: worker `worker` of `count`, who all call panel(), or one alone. */
+export function setMembers(theJob: usize, worker: i32, count: i32): void { job = theJob; me = worker; members = count; }
+
+/**
+ * Factor the panel of W, m rows that are `line` bytes apart, whose first column is `column`; it goes to `packed` too, by fours of
+ * rows. -1, or the column (of W) whose pivot is bad.
+ */
+export function panel<T>(W: usize, line: usize, m: i32, n: i32, column: i32, packed: usize, work: usize, pivotsAt: usize): i32 {
+  first = column; rows = m - first; columns = min(PANEL, n - first); pivots = pivotsAt;
+  P = work; step = columnStep<T>(m);
+  packedU = P + <usize>PANEL * step;
+  slots = packedU + PANEL / 2 * (PANEL / 2) * sizeof<T>();
+  least = Infinity; largest = 0;
+  const count = paddedRows(m) - first, share = max(PANEL, ((count + members - 1) / members + 15) & ~15);
+  from = min(me * share, count);
+  to = min(from + share, count);
+  const row = W + <usize>(first + from) * line + <usize>first * sizeof<T>(), wide = columns + 3 & ~3;
+  for (let j = 0; j < PANEL; ++j) {
+    if (j >= wide) memory.fill(at<T>(from, j), 0, <usize>(to - from) * sizeof<T>());
+    if (me == 0) memory.fill(at<T>(count, j), 0, 8 * sizeof<T>());
+  }
+  rowsToColumns<T>(row, line, at<T>(from, 0), step, to - from, wide);
+  const bad = factor<T>(0, PANEL);
+  if (bad >= 0) return first + bad;
+  columnsToRows<T>(at<T>(from, 0), step, row, line, to - from, wide);
+  columnsToFours<T>(at<T>(from, 0), step, packed + <usize>from * PANEL * sizeof<T>(), to - from, PANEL);
+  return -1;
+}

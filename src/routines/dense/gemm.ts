@@ -1,0 +1,43 @@
+import { checkFlag, checkNumber, checkOptions } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import { checkMatrix, checkMatrixOf, checkSeparate, stridedView } from "../../arrays/matrix.ts";
+import type { Matrix, Real } from "../../arrays/types.ts";
+import type { Routine } from "../../engines/steps.ts";
+import { outputOf } from "../outputs.ts";
+import type { MatrixProductOptions } from "../types.ts";
+
+/** C := alpha A B + beta C, each of A and B transposed or not. */
+export function* exgemm<V extends Real>(
+  alpha: number,
+  A: Matrix<V>,
+  B: Matrix<V>,
+  beta: number,
+  C: Matrix<V>,
+  options: MatrixProductOptions = {},
+): Routine<Matrix<V>> {
+  checkNumber("exgemm", "alpha", alpha);
+  const format = checkMatrix("exgemm", "A", A);
+  checkMatrixOf("exgemm", "B", B, format, "A");
+  checkNumber("exgemm", "beta", beta);
+  checkMatrixOf("exgemm", "C", C, format, "A");
+  checkOptions("exgemm", options, ["transA", "transB"]);
+  const { transA = false, transB = false } = options;
+  checkFlag("exgemm", "transA", transA);
+  checkFlag("exgemm", "transB", transB);
+  const [left, right, product] = [stridedView(A, transA), stridedView(B, transB), stridedView(C)];
+  const [inner, outer] = transB ? ["columns", "rows"] : ["rows", "columns"];
+  checkSame("B", inner, right.rows, left.cols, `the ${transA ? "rows" : "columns"} of A`);
+  checkSame("C", "rows", product.rows, left.rows, `the ${transA ? "columns" : "rows"} of A`);
+  checkSame("C", "columns", product.cols, right.cols, `the ${outer} of B`);
+  checkSeparate("exgemm", "C", product, "A", left);
+  checkSeparate("exgemm", "C", product, "B", right);
+  if (product.rows === 0 || product.cols === 0) return C;
+  const out = yield* outputOf("exgemm", "C.data", product, beta !== 0);
+  yield (kernels) => kernels.gemm(alpha, left, right, beta, out.entries);
+  out.write();
+  return C;
+}
+
+function checkSame(name: string, side: string, count: number, expected: number, what: string): void {
+  if (count !== expected) throw new ShapeError(`exgemm: ${name} has ${count} ${side}, expected ${expected} (${what})`);
+}

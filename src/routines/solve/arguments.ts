@@ -1,0 +1,137 @@
+import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
+import { ShapeError, ValueError } from "../../arrays/errors.ts";
+import { asRow, checkMatrix, stridedView } from "../../arrays/matrix.ts";
+import { checkSparse } from "../../arrays/sparse.ts";
+import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
+import type { StridedMatrix } from "../../engines/kernels.ts";
+import { remoteMemory } from "../../engines/remote.ts";
+import type { Routine } from "../../engines/steps.ts";
+import { beside, rowByRow } from "./columns.ts";
+import { largest } from "./powers.ts";
+import { type AbortSignalLike, METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
+
+/** The options of a call, all set. */
+export interface Settings {
+  readonly method: "auto" | SolveMethod;
+  readonly rounding: SolveRounding;
+  readonly fallback: boolean;
+  readonly maxIterations: number;
+  readonly signal: AbortSignalLike | undefined;
+  readonly onProgress: SolveOptions["onProgress"];
+}
+
+const DEFAULTS: Settings = {
+  method: "auto",
+  rounding: "correct",
+  fallback: true,
+  maxIterations: 30,
+  signal: undefined,
+  onProgress: undefined,
+};
+const NAMES = Object.keys(DEFAULTS);
+
+/** Options of a call, and for the rest the given ones. Throws the signal's reason if it is aborted. */
+export function settingsOf(routine: string, options: SolveOptions, otherwise: Settings = DEFAULTS): Settings {
+  checkOptions(routine, options, NAMES);
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings: Settings = { ...otherwise, ...given };
+  const { method, rounding, fallback, maxIterations, signal, onProgress } = settings;
+  checkWord(routine, "method", method, ["auto", ...METHODS]);
+  checkWord(routine, "rounding", rounding, SOLVE_ROUNDINGS);
+  checkFlag(routine, "fallback", fallback);
+  checkCount(routine, "maxIterations", maxIterations, 0);
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
+    throw new ShapeError(`${routine}: signal is ${describe(signal)}, expected an AbortSignal`);
+  if (onProgress !== undefined && typeof onProgress !== "function")
+    throw new ShapeError(`${routine}: onProgress is ${describe(onProgress)}, expected a function`);
+  signal?.throwIfAborted();
+  return settings;
+}
+
+// A sparse matrix is solved as a dense one: 800 MB at this order, and as much again for factors and for their inverses.
+const MAX_SPARSE = 10_000;
+
+/** A square sparse matrix of binary64 numbers, or a dense one. */
+export function checkSquare(routine: string, A: Matrix | Sparse): void {
+  const format = isSparse(A) ? checkSparse(routine, "A", A) : checkMatrix(routine, "A", A);
+  checkSameFormat(routine, "A", format, "binary64", "systems");
+  if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
+  if (isSparse(A) && A.rows > MAX_SPARSE)
+    throw new ShapeError(`${routine}: A is sparse and of order ${A.rows}, expected at most ${MAX_SPARSE}: it is solved as a dense matrix`);
+}
+
+/** The same as kernels see it. */
+export function* squareOf(routine: string, A: Matrix | Sparse): Routine<StridedMatrix> {
+  return isSparse(A) ? denseOf(routine, yield* onHost(routine, A)) : stridedView(A);
+}
+
+const isSparse = (A: Matrix | Sparse): A is Sparse => typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
+
+function* onHost(routine: string, A: Sparse): Routine<Sparse> {
+  if (!remoteMemory(A.values)) return A;
+  const fetched = [];
+  for (const array of [A.pointers, A.indices, A.values]) fetched.push(yield (kernels) => kernels.keeping?.fetch(routine, array as Real));
+  const [pointers, indices, values] = fetched as [Int32Array, Int32Array, Float64Array];
+  return { ...A, pointers, indices, values };
+}
+
+function denseOf(routine: string, { format, rows: n, pointers, indices, values }: Sparse): StridedMatrix {
+  const data = newVector(routine, values, n * n);
+  const [lineStep, step] = format === "csr" ? [n, 1] : [1, n];
+  for (let l = 0; l < n; l++) {
+    for (let e = pointers[l] as number; e < (pointers[l + 1] as number); e++)
+      data[l * lineStep + (indices[e] as number) * step] = values[e] as number;
+  }
+  return rowByRow(data, n, n);
+}
+
+/** One right-hand side or several, as the columns of a matrix. */
+export interface RightHandSides {
+  readonly entries: StridedMatrix;
+  /** The caller's: a vector, or a matrix in an order. */
+  readonly order: "vector" | "row" | "column";
+}
+
+export function checkRight(routine: string, b: Float64Array | Matrix, n: number): RightHandSides {
+  const isMatrix = typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
+  if (!isMatrix) {
+    const format = checkVector(routine, "b", b as Float64Array, "a matrix, ");
+    checkSameFormat(routine, "b", format, "binary64", "A");
+    checkSize(routine, "b", b as Float64Array, n, "the order of A");
+    const { data, offset, cols } = asRow(b as Float64Array);
+    return { entries: { data, offset, rows: cols, cols: 1, rowStride: 1, colStride: 1 }, order: "vector" };
+  }
+  checkSameFormat(routine, "b", checkMatrix(routine, "b", b), "binary64", "A");
+  if (b.rows !== n) throw new ShapeError(`${routine}: b has ${b.rows} rows, expected ${n} (the order of A)`);
+  return { entries: stridedView(b), order: b.order };
+}
+
+/** The columns of b, copied. */
+export function columnsOf({ entries: { data, offset, rows, cols, rowStride, colStride } }: RightHandSides): Float64Array[] {
+  const columns: Float64Array[] = [];
+  for (let c = 0; c < cols; c++) {
+    const column = new Float64Array(rows);
+    for (let i = 0; i < rows; i++) column[i] = data[offset + i * rowStride + c * colStride] as number;
+    columns.push(column);
+  }
+  return columns;
+}
+
+/** No entry of b that is not finite. */
+export function checkColumns(routine: string, columns: readonly Float64Array[], order: RightHandSides["order"]): void {
+  for (const [c, column] of columns.entries()) {
+    if (Number.isFinite(largest(column))) continue;
+    const i = column.findIndex((v) => !Number.isFinite(v));
+    const place = order === "vector" ? `${i}` : `(${i}, ${c})`;
+    throw new ValueError(`${routine}: entry ${place} of b is ${column[i]}, expected a finite number`, i, c);
+  }
+}
+
+/** The columns of x as the caller has those of b, without gaps. */
+export function inOrder(columns: readonly Float64Array[], n: number, order: RightHandSides["order"]): Float64Array {
+  if (order === "row") return beside(columns, n);
+  const x = new Float64Array(n * columns.length);
+  for (const [c, column] of columns.entries()) x.set(column, c * n);
+  return x;
+}

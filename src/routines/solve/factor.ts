@@ -1,0 +1,118 @@
+import { ShapeError } from "../../arrays/errors.ts";
+import type { Matrix, Sparse } from "../../arrays/types.ts";
+import type { Routine } from "../../engines/steps.ts";
+import type { Run } from "../sparse/sptrsv.ts";
+import { checkRight, checkSquare, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import { certifiedFactors } from "./correct.ts";
+import { prepareModulo } from "./exact.ts";
+import { Progress } from "./progress.ts";
+import { answer, fetched, firstOf, nothingToSolve, onHost } from "./solve.ts";
+import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
+import { attempt, begin, checkRegular, drop, end, exactOf, freeDropped, productOf, type Work } from "./work.ts";
+
+/** A factorisation for any number of right-hand sides; `run` runs its solves. */
+export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run): Routine<unknown> {
+  checkSquare("factor", A);
+  const settings = settingsOf("factor", options);
+  const first = firstOf(settings, A.rows);
+  if (A.rows === 0) return facade(0, undefined, first, settings, run);
+  const square = yield* squareOf("factor", A);
+  const work = yield* begin("factor", square, true);
+  try {
+    yield* prepare(work, first, settings);
+    settings.signal?.throwIfAborted(); // what was to be proved may not be
+    freeDropped(work);
+  } catch (error) {
+    end(work);
+    throw error;
+  }
+  return facade(A.rows, work, first, { ...settings, signal: undefined, onProgress: undefined }, run); // those are of this call alone
+}
+
+// The factors of the first method, or a SingularError.
+function* prepare(work: Work, first: SolveMethod, settings: Settings): Routine<void> {
+  const { rounding, signal, onProgress } = settings;
+  const progress = new Progress(signal, onProgress);
+  if (rounding === "backward") {
+    yield* attempt(work, first, [], 0);
+    yield* checkRegular(work, first, true, progress);
+  } else if (first === "exact" || !((yield* certifiedFactors(work, settings)) || (settings.fallback && (yield* productOf(work))))) {
+    if (yield* prepareModulo(yield* exactOf(work), progress)) work.regular = true;
+  }
+}
+
+/** Factors in use: solves that are not through still need them. */
+interface Held {
+  readonly work: Work | undefined;
+  /** The method to begin with, and whether a cheaper one has not converged before. */
+  first: SolveMethod;
+  fellBack: boolean;
+  pending: number;
+  freed: boolean;
+}
+const collected = new FinalizationRegistry<Held>(release);
+
+function release(held: Held): void {
+  held.freed = true;
+  if (held.pending === 0 && held.work) end(held.work);
+}
+
+// What users see. Its memory goes when none of the methods can be called any more: they all know `life`.
+function facade(n: number, work: Work | undefined, first: SolveMethod, settings: Settings, run: Run): object {
+  const held: Held = { work, first, fellBack: false, pending: 0, freed: false };
+  const life = { held };
+  if (!work?.given.kept.isCollected) collected.register(life, held, held);
+  const checkHere = (routine: string): Held => {
+    if (life.held.freed) throw new ShapeError(`${routine}: the factors were freed, expected some that are in use`);
+    return life.held;
+  };
+  function* solving(b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
+    const held = checkHere("Factored.solve");
+    const right = checkRight("Factored.solve", b, n);
+    const own = settingsOf("Factored.solve", options, settings);
+    const columns = onHost("Factored.solve", right);
+    held.pending++;
+    try {
+      return yield* solveWith(held, columns ?? (yield* fetched("Factored.solve", right)), right.order, own, options.method);
+    } finally {
+      if (--held.pending === 0 && held.work) {
+        if (held.freed) release(held);
+        else freeDropped(held.work);
+      }
+    }
+  }
+  // biome-ignore lint/correctness/useYield: a routine that needs no engine, and whose errors come as those of others do
+  function* giving(): Routine<void> {
+    const held = checkHere("Factored.free");
+    collected.unregister(held);
+    release(held);
+  }
+  return {
+    solve: (b: Float64Array | Matrix, options?: SolveOptions) => run(solving(b, options)),
+    free: () => run(giving()),
+  };
+}
+
+// Where a dearer method answers for the one that the factors were made for, it is the one to begin with from now on.
+function* solveWith(
+  held: Held,
+  columns: readonly Float64Array[],
+  order: "vector" | "row" | "column",
+  settings: Settings,
+  asked: SolveOptions["method"],
+): Routine<Solution> {
+  const { work } = held;
+  const chosen = asked !== undefined && asked !== "auto" ? asked : undefined;
+  if (!work) return nothingToSolve({ ...settings, method: chosen ?? held.first });
+  if (settings.rounding === "correct") return yield* answer(work, columns, order, settings, chosen ?? firstOf(settings, work.given.n));
+  const solution = yield* answer(work, columns, order, settings, chosen ?? held.first);
+  if (chosen) return solution;
+  const fellBack = solution.fellBack || held.fellBack;
+  if (solution.fellBack && solution.converged) {
+    const method = solution.method as SolveMethod; // exact arithmetic is for rounding "correct"
+    for (const cheaper of METHODS.slice(0, METHODS.indexOf(method))) drop(work, cheaper);
+    held.first = method;
+    held.fellBack = true;
+  }
+  return { ...solution, fellBack };
+}

@@ -1,0 +1,189 @@
+// Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
+// at most p / 2 in magnitude, in binary64.
+
+import type { Kept } from "../../engines/approximate.ts";
+import type { StridedMatrix } from "../../engines/kernels.ts";
+import { remoteMemory } from "../../engines/remote.ts";
+import type { Routine } from "../../engines/steps.ts";
+import { rowByRow } from "./columns.ts";
+import { digitBits, keepMatrix, type Slices } from "./integers.ts";
+import type { Progress } from "./progress.ts";
+
+// Columns that are eliminated at a time: the panel is done here, n^2 of them in all for each, the rest by the engine.
+const PANEL = 32;
+
+/** x modulo p, at most p / 2 in magnitude; |x| < 2^52. */
+export const remainder = (x: number, p: number): number => x - p * Math.floor(x / p + 0.5);
+
+/** Primes whose residues are digits for systems of order n, from the largest on. */
+export function* digitPrimes(n: number): Generator<number> {
+  for (let p = 2 ** digitBits(n) - 1; p > 2; p -= 2) if (isPrime(p)) yield p;
+}
+
+function isPrime(p: number): boolean {
+  for (let d = 3; d * d <= p; d += 2) if (p % d === 0) return false;
+  return true;
+}
+
+function inverseOf(x: number, p: number): number {
+  let [r0, r1, t0, t1] = [p, x < 0 ? x + p : x, 0, 1];
+  while (r1 !== 0) {
+    const q = Math.floor(r0 / r1);
+    [r0, r1, t0, t1] = [r1, r0 - q * r1, t1, t0 - q * t1];
+  }
+  return remainder(t0, p);
+}
+
+/** M modulo p, row by row. */
+export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64Array {
+  const residues = new Float64Array(n * n);
+  let power = 1;
+  for (let s = 0; s < count; s++) {
+    const from = s * n * n;
+    // Products are below 2^44: some hundred of them can be added up before a remainder is taken.
+    const isLast = s === count - 1 || s % 100 === 99;
+    for (let e = 0; e < n * n; e++) {
+      const sum = (residues[e] as number) + (data[from + e] as number) * power;
+      residues[e] = isLast ? remainder(sum, p) : sum;
+    }
+    power = remainder(power * 2 ** bits, p);
+  }
+  return residues;
+}
+
+/** The inverse modulo p on the engine: entry (k, rows[l]) of it is entry (rows[k], l) of `kept`. */
+export interface ModularInverse {
+  readonly p: number;
+  readonly rows: Int32Array;
+  readonly kept: Kept;
+}
+
+/** Elimination came to column `column`, which depends on those before it modulo p; these have pivots in `rows`. */
+export interface Dependent {
+  readonly p: number;
+  readonly column: number;
+  readonly rows: Int32Array;
+}
+
+export const isDependent = (found: ModularInverse | Dependent): found is Dependent => "column" in found;
+
+/**
+ * Invert residues modulo p: Gauss and Jordan's elimination in place, by blocks of columns, without moving rows. With D the entries of
+ * the block in its pivot rows, and B those in the other rows, what elimination makes of the whole matrix C is a product of few
+ * columns and rows subtracted from it:
+ *
+ *   in pivot rows  C - (I - D^-1) Q,   in other rows  C - B D^-1 Q,   Q = the pivot rows of C, plus I in the columns of the block.
+ *
+ * In these columns D - (I - D^-1)(D + I) = D^-1 and B - B D^-1 (D + I) = -B D^-1, as they must be. Undefined if it was aborted.
+ */
+export function* invertModulo(
+  routine: string,
+  residues: Float64Array,
+  n: number,
+  p: number,
+  progress: Progress,
+): Routine<ModularInverse | Dependent | undefined> {
+  const kept = yield* keepMatrix(routine, residues, n, n);
+  const rows = new Int32Array(n).fill(-1);
+  const isUsed = new Uint8Array(n);
+  let done = false;
+  try {
+    for (let first = 0; first < n; first += PANEL) {
+      if (!(yield* progress.goesOn("elimination", first / n))) return undefined;
+      const width = Math.min(PANEL, n - first);
+      const panel = yield* columnsOf(kept.A, first, width);
+      const column = eliminate(panel, n, width, p, isUsed, rows.subarray(first, first + width));
+      if (column >= 0) return { p, column: first + column, rows: rows.slice(0, first + column) };
+      const Q = yield* rowsOf(kept.A, rows.subarray(first, first + width));
+      factorsOf(panel, Q, n, first, width, p, rows);
+      yield* subtract(routine, kept.A, panel, Q, width, p);
+    }
+    done = true;
+    return { p, rows, kept };
+  } finally {
+    if (!done) kept.free();
+  }
+}
+
+// From the panel and the pivot rows of C to the factors of the product.
+function factorsOf(panel: Float64Array, Q: Float64Array, n: number, first: number, width: number, p: number, rows: Int32Array): void {
+  for (let e = 0; e < panel.length; e++) panel[e] = -(panel[e] as number);
+  for (let k = 0; k < width; k++) {
+    Q[k * n + first + k] = remainder((Q[k * n + first + k] as number) + 1, p);
+    const at = (rows[first + k] as number) * width + k;
+    panel[at] = remainder((panel[at] as number) + 1, p);
+  }
+}
+
+// In place, n by width: D^-1 in the pivot rows, -B D^-1 in the others. -1, or the column that has no pivot. Remainders are taken of a
+// column when its turn comes: up to then an entry is at most p + 64 (p / 2)^2 < 2^52.
+function eliminate(panel: Float64Array, n: number, width: number, p: number, isUsed: Uint8Array, rows: Int32Array): number {
+  const pivotRow = new Float64Array(width);
+  for (let c = 0; c < width; c++) {
+    for (let at = c; at < n * width; at += width) panel[at] = remainder(panel[at] as number, p);
+    let row = 0;
+    while (row < n && (isUsed[row] === 1 || panel[row * width + c] === 0)) row++;
+    if (row === n) return c;
+    isUsed[row] = 1;
+    rows[c] = row;
+    const factor = inverseOf(panel[row * width + c] as number, p);
+    panel[row * width + c] = 1;
+    for (let k = 0; k < width; k++) pivotRow[k] = remainder(remainder(panel[row * width + k] as number, p) * factor, p);
+    panel.set(pivotRow, row * width);
+    for (let i = 0; i < n; i++) if (i !== row) subtractRow(panel, i * width, c, width, pivotRow);
+  }
+  for (let e = 0; e < panel.length; e++) panel[e] = remainder(panel[e] as number, p);
+  return -1;
+}
+
+function subtractRow(panel: Float64Array, at: number, c: number, width: number, pivotRow: Float64Array): void {
+  const f = panel[at + c] as number;
+  if (f === 0) return;
+  panel[at + c] = 0;
+  for (let k = 0; k < width; k++) panel[at + k] = (panel[at + k] as number) - f * (pivotRow[k] as number);
+}
+
+// What the engine keeps may be out of reach here: then a product with columns of the identity brings it.
+function* columnsOf(C: StridedMatrix, first: number, width: number): Routine<Float64Array> {
+  const { data, offset, rows, rowStride } = C;
+  const out = new Float64Array(rows * width);
+  if (!remoteMemory(data)) {
+    for (let i = 0; i < rows; i++) for (let k = 0; k < width; k++) out[i * width + k] = data[offset + i * rowStride + first + k] as number;
+    return out;
+  }
+  const identity = new Float64Array(C.cols * width);
+  for (let k = 0; k < width; k++) identity[(first + k) * width + k] = 1;
+  yield (kernels) => kernels.gemm(1, C, rowByRow(identity, C.cols, width), 0, rowByRow(out, rows, width));
+  return out;
+}
+
+function* rowsOf(C: StridedMatrix, rows: Int32Array): Routine<Float64Array> {
+  const { data, offset, cols, rowStride } = C;
+  const out = new Float64Array(rows.length * cols);
+  if (!remoteMemory(data)) {
+    for (const [k, row] of rows.entries()) for (let j = 0; j < cols; j++) out[k * cols + j] = data[offset + row * rowStride + j] as number;
+    return out;
+  }
+  const identity = new Float64Array(rows.length * C.rows);
+  for (const [k, row] of rows.entries()) identity[k * C.rows + row] = 1;
+  yield (kernels) => kernels.gemm(1, rowByRow(identity, rows.length, C.rows), C, 0, rowByRow(out, rows.length, cols));
+  return out;
+}
+
+function* subtract(routine: string, C: StridedMatrix, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
+  let isDone = false;
+  yield (kernels) => {
+    isDone = kernels.approximate.subtractModulo !== undefined;
+    return kernels.approximate.subtractModulo?.(routine, C, P, Q, depth, p);
+  };
+  if (isDone) return;
+  // The reference: all of it is here.
+  const { data, rows, cols } = C;
+  for (let i = 0; i < rows; i++) {
+    for (let k = 0; k < depth; k++) {
+      const f = P[i * depth + k] as number;
+      if (f !== 0) for (let j = 0; j < cols; j++) data[i * cols + j] = (data[i * cols + j] as number) - f * (Q[k * cols + j] as number);
+    }
+    for (let j = 0; j < cols; j++) data[i * cols + j] = remainder(data[i * cols + j] as number, p);
+  }
+}

@@ -1,0 +1,69 @@
+// What solve() and factor() take and return. SPEC.md, "Solving A x = b", says what each field means to the bit.
+import type { Matrix, Sparse } from "../../arrays/types.ts";
+
+/** The methods, from the cheapest on: binary32 factors, binary64 factors, exact arithmetic. */
+export const METHODS = ["mixed", "double", "exact"] as const;
+/** The methods that solve() can begin with, from the cheapest on. */
+export type SolveMethod = (typeof METHODS)[number];
+
+export const SOLVE_ROUNDINGS = ["correct", "backward"] as const;
+/** What a solution is rounded to: the exact one, or one with a small backward error. */
+export type SolveRounding = (typeof SOLVE_ROUNDINGS)[number];
+
+/** What is used of an AbortSignal, whose type comes with "DOM" and with Node's types: a program may be compiled with neither. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  throwIfAborted(): void;
+}
+
+/** What solve() and factor() are asked for. */
+export interface SolveOptions {
+  /** The method to begin with; default "auto". */
+  method?: "auto" | SolveMethod | undefined;
+  /** "correct" (default): the exact solution, every component rounded once. "backward": the solution of a nearby system, faster. */
+  rounding?: SolveRounding | undefined;
+  /** Go on to costlier methods if needed; default true. If false, not converging is an answer. */
+  fallback?: boolean | undefined;
+  /** The most corrections with one set of factors; default 30. It does not limit exact arithmetic. */
+  maxIterations?: number | undefined;
+  /** An AbortSignal. It ends exact arithmetic early: the answer is then not certified. One that is aborted at the call rejects. */
+  signal?: AbortSignalLike | undefined;
+  /** Called now and then while exact arithmetic is at work; `done` is from 0 to 1. */
+  onProgress?: ((stage: string, done: number) => void) | undefined;
+}
+
+/** What solve() found, and how. */
+export interface Solution {
+  /** n values, or n by k without gaps in the order of b. */
+  readonly x: Float64Array;
+  /** `certified` with rounding "correct"; residual <= 1 and backwardError <= (n + 1) 2^-53 with "backward". */
+  readonly converged: boolean;
+  /** The method that answered, "modular" where exact arithmetic did; if none converged, the last one tried. */
+  readonly method: SolveMethod | "modular";
+  /** A cheaper method was tried and did not converge. */
+  readonly fellBack: boolean;
+  /** How many corrections that method made, the most over right-hand sides. */
+  readonly iterations: number;
+  /** norm(b - A x) / (2^-53 n (norm(A) norm(x) + norm(b))) in the infinity norm, exact and rounded once; the largest over right-hand sides. */
+  readonly residual: number;
+  /** The largest |b - A x|_i / (|A| |x| + |b|)_i, exact and rounded once; the largest over right-hand sides. */
+  readonly backwardError: number;
+  /** An estimate of norm(A) norm(A^-1) in the infinity norm: mostly within a factor of 10, rarely above it. */
+  readonly condition: number;
+  /** Every component is proved to be the exact solution, rounded once. */
+  readonly certified: boolean;
+}
+
+/** A factorisation that is kept, for any number of right-hand sides. */
+export interface Factored {
+  /** As solve(A, b) with the A that factor() was given; options given here take precedence over those of factor(). */
+  solve(b: Float64Array | Matrix, options?: SolveOptions): Solution;
+  /** Give its memory back now, not only when it is collected. */
+  free(): void;
+}
+
+/** The routines of this folder: binary64 systems. */
+export interface Solves {
+  solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Solution;
+  factor(A: Matrix | Sparse, options?: SolveOptions): Factored;
+}

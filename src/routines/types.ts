@@ -1,0 +1,92 @@
+import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
+import type { Level1, RoundOptions } from "./level1.ts";
+import type { Factored } from "./solve/types.ts";
+import type { SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";
+
+/** What exgemv is asked for. */
+export interface MatrixVectorOptions {
+  /** Multiply by the transpose of A. */
+  trans?: boolean | undefined;
+}
+
+/** What exgemm is asked for. */
+export interface MatrixProductOptions {
+  /** Multiply the transpose of A. */
+  transA?: boolean | undefined;
+  /** Multiply by the transpose of B. */
+  transB?: boolean | undefined;
+}
+
+/** What LU.solve is asked for. */
+export interface RefineOptions {
+  /** Steps of iterative refinement with the copy of A; 0 unless said otherwise. */
+  refine?: number | undefined;
+}
+
+/** P A = L U. */
+export interface LU<V extends Real = Float64Array> {
+  /** Unit L below the diagonal, U on and above it, row by row. */
+  readonly lu: Matrix<V>;
+  /** min(rows, cols) of them: row k was swapped with row pivots[k], counted from 0. */
+  readonly pivots: Int32Array;
+  /** The solution of A x = b, a new vector; for square A. */
+  solve(b: V, options?: RefineOptions): V;
+}
+
+/** The factors of many matrices of order n, one after another, each row by row. */
+export interface BatchLU<V extends Real = Float64Array> {
+  readonly lu: V;
+  /** n for each matrix. */
+  readonly pivots: Int32Array;
+  /** For each matrix 0, or 1 + the column of its zero pivot; then its factors are NaN, and its pivots 0. */
+  readonly info: Int32Array;
+}
+
+/** The matrix routines for one precision; src/index.ts says what each returns. */
+export interface Dense<V extends Real> {
+  exgemv(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+  exgemm(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
+  extrsv(T: Matrix<V>, b: V, options?: TriangularOptions): V;
+  exlu(A: Matrix<V>): LU<V>;
+  exluBatch(data: V, n: number, count: number): BatchLU<V>;
+}
+
+/** All routines for one precision. */
+export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {}
+
+/**
+ * The routines once more, where a program does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All
+ * arguments of a call are of one type, so that the compiler still refuses two precisions.
+ */
+export interface EitherPrecision {
+  exsum<V extends Real>(x: V, options?: RoundOptions): number;
+  exasum<V extends Real>(x: V, options?: RoundOptions): number;
+  exdot<V extends Real>(x: V, y: V, options?: RoundOptions): number;
+  exnrm2<V extends Real>(x: V, options?: RoundOptions): number;
+  exaxpy<V extends Real>(alpha: number, x: V, y: V): V;
+  exscal<V extends Real>(alpha: number, x: V): V;
+  exinvscal<V extends Real>(alpha: number, x: V): V;
+  exgemv<V extends Real>(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+  exgemm<V extends Real>(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
+  extrsv<V extends Real>(T: Matrix<V>, b: V, options?: TriangularOptions): V;
+  exlu<V extends Real>(A: Matrix<V>): LU<V>;
+  exluBatch<V extends Real>(data: V, n: number, count: number): BatchLU<V>;
+  sptrsv<V extends Real>(A: Sparse<V>, options?: SparseOptions): TriangularPlan<V>;
+}
+
+/** All routines, for either precision. */
+export type BothPrecisions = Routines<Float64Array> & Routines<Float32Array> & EitherPrecision;
+
+/** A method that answers later. */
+export type Method<F> = F extends (...args: infer P) => infer R ? (...args: P) => Promise<Deferred<R>> : F;
+/** What it answers: objects with methods have asynchronous ones. */
+export type Deferred<R> =
+  R extends LU<infer V>
+    ? AsyncMethods<LU<V>>
+    : R extends TriangularPlan<infer V>
+      ? AsyncMethods<TriangularPlan<V>>
+      : R extends Factored
+        ? AsyncMethods<Factored>
+        : R;
+/** An object whose methods answer later. */
+export type AsyncMethods<O> = { [K in keyof O]: Method<O[K]> };
