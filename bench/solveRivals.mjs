@@ -36,7 +36,7 @@ export function solveRivals(system, { exact, pool, blas, packages }) {
     ...engines.flatMap((kernels) => methods.map((method) => ({ name: ourName(method, kernels.name), ...on(kernels, M, b, method) }))),
     { name: ourName("mixed", best.name, ENGINE_MEMORY), ...on(best, inMemory, near.arrays.b, "mixed") },
   ];
-  const onThreads = pool
+  const openThreads = pool
     ? methods.map((method) => ({
         name: threadName(method),
         run: () => pool.solve(M, b, { rounding: "backward", method, fallback: false }),
@@ -48,7 +48,7 @@ export function solveRivals(system, { exact, pool, blas, packages }) {
     return { name, once, run: () => run(own), read };
   });
   const isSlow = ({ name }) => name.startsWith("exact") || packages.some((one) => one.name === name);
-  const rivals = [...ours, ...onThreads, ...others];
+  const rivals = [...ours, ...openThreads, ...others];
   return { rivals: rivals.filter((one) => !isSlow(one)), slow: rivals.filter(isSlow), free: near.free };
 }
 

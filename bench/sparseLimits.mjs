@@ -28,8 +28,8 @@ function toCxSparse(grid, serial, mode, limit) {
   return { row: `${mode} serial / CXSparse, ${titleOf(grid)}`, value: ratio(ours, cx), unit: "", limit };
 }
 
-function ofThreads(grid, mode, { solves: [alone, ...onThreads], analyses }) {
-  const parallel = onThreads.filter((_, k) => analyses[k].schedule !== "serial");
+function ofThreads(grid, mode, { solves: [alone, ...openThreads], analyses }) {
+  const parallel = openThreads.filter((_, k) => analyses[k].schedule !== "serial");
   const quickest = parallel.reduce((a, b) => (b.median < a.median ? b : a));
   const [gsf, resident] = analyses.filter(({ schedule }) => schedule === "gsf");
   const slowest = analyses.reduce((a, b) => (b.inSolves > a.inSolves ? b : a));

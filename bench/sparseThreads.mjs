@@ -94,9 +94,9 @@ async function freshAnalysis(L, mode, schedule) {
 }
 
 function printMode(grid, mode, { solves, analyses }) {
-  const [alone, ...onThreads] = solves;
+  const [alone, ...openThreads] = solves;
   const resident = analyses.at(-1);
-  const rows = onThreads.map(({ name, median }, k) => {
+  const rows = openThreads.map(({ name, median }, k) => {
     const { median: used, inSolves, fresh, levels, ofMatrix } = analyses[k];
     const times = [median, used, fresh].map((time) => figure(time / 1e6));
     return [name, times[0], figure(alone.median / median), times[1], figure(inSolves), times[2], String(levels), figure(ofMatrix)];

@@ -5,11 +5,11 @@ import type { Real, Reduction, Rounding } from "./arrays/types.ts";
 import { newVector } from "./arrays/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
+import { type LocalEngine, localKernels } from "./engines/local.ts";
 import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
 import { part } from "./engines/wasm/arena.ts";
-import { load } from "./engines/wasm/load.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./routines/level1.ts";
@@ -19,11 +19,12 @@ import type { Solves } from "./routines/solve/types.ts";
 import type { BothPrecisions } from "./routines/types.ts";
 
 export { type Engine, engineOf } from "./api/engine.ts";
-export { onThreads } from "./api/open.ts";
 export { Random } from "./arrays/random.ts";
 export type { Reduction } from "./arrays/types.ts";
 export type { Kernels, LocalKernels, StridedMatrix, Substitution } from "./engines/kernels.ts";
+export { LOCAL_ENGINES, type LocalEngine } from "./engines/local.ts";
 export type { AsyncKernels } from "./engines/steps.ts";
+export { openThreads } from "./engines/threads/backend.ts";
 export { doubleDoubleTrsv } from "./exact/doubleDouble.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";
 export { Superaccumulator } from "./exact/superaccumulator.ts";
@@ -32,10 +33,8 @@ export { asyncRoutines } from "./routines/routines.ts";
 export { dependencyCounts, kahn, type Levels, levels } from "./routines/sparse/levels.ts";
 
 /** The synchronous engines by name; undefined where this machine cannot run one. */
-export function kernels(name: "embedded" | "reference" | "wasm-fma" | "wasm-dekker"): LocalKernels | undefined {
-  if (name === "embedded") return embedded();
-  if (name === "reference") return reference;
-  return load(name === "wasm-fma" ? "fma" : "dekker");
+export function kernels(name: "embedded" | LocalEngine): LocalKernels | undefined {
+  return name === "embedded" ? embedded() : localKernels(name);
 }
 
 /** The kernels of the OpenCL engine as a synchronous engine, on the device that this choice means. */

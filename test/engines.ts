@@ -4,7 +4,7 @@ import { describe } from "vitest";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../src/arrays/types.ts";
 import type { Solution, SolveOptions } from "../src/routines/solve/types.ts";
 import type { Schedule, SparseOptions } from "../src/routines/sparse/types.ts";
-import { engineOf, type Kernels, kernels, level1On, onThreads, openclKernels, routinesOn } from "../src/study.ts";
+import { engineOf, type Kernels, kernels, level1On, openclKernels, openThreads, routinesOn } from "../src/study.ts";
 
 export interface Row {
   readonly name: string;
@@ -130,7 +130,7 @@ const pools: readonly DenseRow[] = Object.entries(POOLS).flatMap(([name, { threa
 // The pool is opened at the first call: most test files need none.
 function onPool(threads: number, variant: "fma" | "dekker"): DenseRoutines {
   let opened: Promise<DenseRoutines> | undefined;
-  const open = async (): Promise<DenseRoutines> => engineOf(await onThreads(threads, variant)) as unknown as DenseRoutines;
+  const open = async (): Promise<DenseRoutines> => engineOf(await openThreads(threads, variant)) as unknown as DenseRoutines;
   const method =
     (name: keyof DenseRoutines) =>
     async (...args: unknown[]) => {

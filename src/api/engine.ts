@@ -2,25 +2,26 @@
 
 import { checkLength, checkVector } from "../arrays/checks.ts";
 import { asRow } from "../arrays/matrix.ts";
-import type { Matrix, Real, Reduction, Sparse, TriangularOptions } from "../arrays/types.ts";
+import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
+import type { Backend } from "../engines/backend.ts";
 import { embedded } from "../engines/embedded.ts";
-import type { Elementwise, Kernels } from "../engines/kernels.ts";
+import type { Kernels } from "../engines/kernels.ts";
 import { remoteMemory } from "../engines/remote.ts";
-import type { AsyncKernels } from "../engines/steps.ts";
+import type { Kind } from "../engines/table.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
-import { level1, onlyNegativeZeros, type Reducer, type RoundOptions, reductions } from "../routines/level1.ts";
+import { level1, onlyNegativeZeros, type RoundOptions, reductions } from "../routines/level1.ts";
 import { copiedOutput, laterOutput } from "../routines/outputs.ts";
 import { asyncRoutines } from "../routines/routines.ts";
 import type { Solves } from "../routines/solve/types.ts";
 import type { SparseOptions, TriangularPlan } from "../routines/sparse/types.ts";
 import type { AsyncMethods, BatchLU, LU, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "../routines/types.ts";
 import { Accumulator } from "./accumulator.ts";
-import { type Resident, Residents, type Store } from "./residents.ts";
+import { type Resident, Residents } from "./residents.ts";
 
 export type { Resident } from "./residents.ts";
 
 /** Where work is done: this thread, a pool of threads, or a device that OpenCL knows. "auto" is for open() to choose. */
-export type EngineKind = "auto" | "wasm" | "threads" | "opencl";
+export type EngineKind = "auto" | Kind;
 
 type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
 type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
@@ -101,7 +102,7 @@ export type Engine = OnePrecision<Float64Array> &
   OnePrecision<Float32Array> &
   EitherPrecision &
   WithResidents<AsyncMethods<Solves>> & {
-    readonly kind: Exclude<EngineKind, "auto">;
+    readonly kind: Kind;
     /** What a person would call it. */
     readonly device: string;
     /** The sum of x, or the dot product of x and y, not yet rounded: merge it with others. */
@@ -112,18 +113,6 @@ export type Engine = OnePrecision<Float64Array> &
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
   };
-
-/** What an engine brings along. */
-export interface Backend extends AsyncKernels {
-  readonly kind: Exclude<EngineKind, "auto">;
-  readonly device: string;
-  readonly reduce: Reducer<Promise<number>>;
-  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void>;
-  readonly store: Store;
-  /** Element by element, on arrays that are on the engine and not here. */
-  map?(op: Elementwise, alpha: number, x: Real, y: Real): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** What each routine calls its arguments, and which of them it writes. */
 const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly writes?: number }> = {

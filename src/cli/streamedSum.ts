@@ -1,6 +1,6 @@
-import type { Backend } from "../api/engine.ts";
 import { ShapeError } from "../arrays/errors.ts";
 import type { Format, Real, Reduction, Rounding } from "../arrays/types.ts";
+import type { Backend } from "../engines/backend.ts";
 import { embedded } from "../engines/embedded.ts";
 import { enclosure } from "../exact/enclosure.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";

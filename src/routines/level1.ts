@@ -1,5 +1,6 @@
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../arrays/checks.ts";
-import type { Format, Real, Reduction, Rounding } from "../arrays/types.ts";
+import type { Real, Rounding } from "../arrays/types.ts";
+import type { Reducer } from "../engines/backend.ts";
 import type { VectorKernels } from "../engines/kernels.ts";
 import { reduce } from "./reduce.ts";
 import type { BothPrecisions } from "./types.ts";
@@ -23,9 +24,6 @@ export interface Level1<V extends Real> extends Reductions<V> {
   exscal(alpha: number, x: V): V;
   exinvscal(alpha: number, x: V): V;
 }
-
-/** How a reduction is done: the operation, the vectors, whether the root of the sum is wanted, and how it is rounded. */
-export type Reducer<R> = (op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format) => R;
 
 /** The reductions on an engine; `of` makes an R of a number that needs no engine. */
 export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reductions<Real, R> {

@@ -17,7 +17,7 @@ import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
 import { ThreadKernels } from "../../src/engines/threads/index.ts";
 import { EngineError, exgemm, exgemv, type Matrix, matrix } from "../../src/index.ts";
 import { open } from "../../src/opencl.ts";
-import { onThreads, Random } from "../../src/study.ts";
+import { openThreads, Random } from "../../src/study.ts";
 import { caught } from "../caught.ts";
 import { storedBits } from "../hex.ts";
 import { backward } from "../solve/backward.ts";
@@ -74,7 +74,7 @@ describe("panels", () => {
 
   test("on this thread are those of the threads, and end at the same column", async () => {
     const random = new Random(5);
-    const threads = await onThreads(2);
+    const threads = await openThreads(2);
     const [rows, cols] = [90, 32];
     for (const spoil of [() => {}, (a: Float32Array) => a.set(a.map((v, i) => (i % cols === 9 ? 0 : v)))]) {
       const a = Float32Array.from({ length: rows * cols }, () => random.signed());
@@ -98,7 +98,7 @@ describe("panels", () => {
 
 describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string" ? ` (${here})` : ""}`, () => {
   const device = here as OpenclDevice;
-  const cpu = new Cpu(() => onThreads(2), panelHere);
+  const cpu = new Cpu(() => openThreads(2), panelHere);
   afterAll(async () => {
     await cpu.close();
     await device.close();
@@ -320,7 +320,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
 
   test("threads that cannot be had fail the call, and the next tries again", async () => {
     let refuse = true;
-    const mine = new Cpu(() => (refuse ? Promise.reject(new EngineError("open: no threads")) : onThreads(1)), panelHere);
+    const mine = new Cpu(() => (refuse ? Promise.reject(new EngineError("open: no threads")) : openThreads(1)), panelHere);
     const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu" } }, mine)));
     const A = matrix(vector(100 * 100), 100, 100);
     await expect(engine.solve(A, A.data.subarray(0, 100), { method: "mixed" })).rejects.toThrow("open: no threads");
@@ -370,7 +370,9 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
       } as unknown as Library;
       const small = matrix(vector(100 * 100), 100, 100);
       for (let k = 0, through = false; !through; k += 2) {
-        const engine = backward(engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => onThreads(1), panelHere))));
+        const engine = backward(
+          engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => openThreads(1), panelHere))),
+        );
         fail = k;
         const result = await engine.solve(small, b.subarray(0, 100), { method: "mixed" }).catch((error: unknown) => error);
         through = fail >= 0;

@@ -1,11 +1,11 @@
 // What the certificate of solve() is made of on the embedded engine, pools of threads and the reference: inverses of triangles, their
 // weights, and products modulo a prime.
 import { afterAll, describe, expect, it } from "vitest";
-import { onThreads } from "../../src/api/open.ts";
 import { Random } from "../../src/arrays/random.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
 import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { approximateReference } from "../../src/engines/reference/approximate.ts";
+import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import type { ArenaInverses } from "../../src/engines/wasm/approximate.ts";
 import { load } from "../../src/engines/wasm/load.ts";
@@ -16,7 +16,7 @@ const rows: { name: string; plain: ApproximateKernels; pool?: ThreadKernels }[] 
 for (const variant of ["fma", "dekker"] as const) {
   const embedded = load(variant);
   if (!embedded) continue;
-  const pool = await onThreads(3, variant);
+  const pool = await openThreads(3, variant);
   rows.push({ name: `wasm-${variant}`, plain: embedded.approximate }, { name: `threads-3-${variant}`, plain: pool.approximate, pool });
 }
 afterAll(async () => {

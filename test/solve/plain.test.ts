@@ -1,9 +1,9 @@
 // The factorisation in ordinary arithmetic on the embedded engine and on pools of threads.
 import { afterAll, describe, expect, it } from "vitest";
-import { onThreads } from "../../src/api/open.ts";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../src/engines/approximate.ts";
 import type { StridedMatrix } from "../../src/engines/kernels.ts";
+import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import type { ArenaFactors } from "../../src/engines/wasm/approximate.ts";
 import type { WasmKernels } from "../../src/engines/wasm/index.ts";
@@ -27,7 +27,7 @@ for (const variant of VARIANTS) {
   if (!embedded) continue;
   rows.push({ name: `wasm-${variant}`, plain: embedded.approximate });
   for (const workers of WORKERS[variant]) {
-    const pool = await onThreads(workers, variant);
+    const pool = await openThreads(workers, variant);
     rows.push({ name: `threads-${workers}-${variant}`, plain: pool.approximate, pool });
   }
 }

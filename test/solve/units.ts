@@ -1,9 +1,9 @@
 // For tests of the parts of solve() alone: engines to run routines on, and linear algebra in BigInt to compare with.
 import { afterAll } from "vitest";
-import { onThreads } from "../../src/api/open.ts";
 import type { ApproximateFactors, Kept } from "../../src/engines/approximate.ts";
 import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
+import { openThreads } from "../../src/engines/threads/backend.ts";
 import { type KeptSlices, keepMatrix, type Slices } from "../../src/routines/solve/integers.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels } from "../../src/study.ts";
@@ -27,7 +27,7 @@ export async function openRunners(): Promise<Runner[]> {
     const engine = kernels(name);
     if (engine) runners.push(runnerOn(name, engine));
   }
-  const pool = await onThreads(3);
+  const pool = await openThreads(3);
   afterAll(() => pool.close());
   runners.push({ name: "threads-3", run: (routine) => runAsync(routine, () => pool as unknown as AsyncKernels) });
   return runners;

@@ -5,12 +5,12 @@ import { reference } from "../../src/engines/reference/index.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import { LOOKUP } from "../../src/engines/wasm/assembly/layout.ts";
 import { Block } from "../../src/routines/sparse/storage.ts";
-import { onThreads, Random } from "../../src/study.ts";
+import { openThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 
 let threads: ThreadKernels;
 beforeAll(async () => {
-  threads = await onThreads(2);
+  threads = await openThreads(2);
 });
 afterAll(() => threads.close());
 

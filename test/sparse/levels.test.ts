@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { csr, laplacian, powerLaw, type Sparse, toCsc } from "../../src/index.ts";
-import { dependencyCounts, kahn, levels, onThreads } from "../../src/study.ts";
+import { dependencyCounts, kahn, levels, openThreads } from "../../src/study.ts";
 
 // The level of every unknown by its definition, recursively.
 function levelOf(A: Sparse, uplo: "lower" | "upper"): number[] {
@@ -34,7 +34,7 @@ describe.each(PROBLEMS)("levels of %s", (_, A) => {
     expect(levels(A, uplo, "columns")).toEqual(byRows);
     expect(levels(toCsc(A), uplo, "rows")).toEqual(byRows);
     for (const threads of [1, 2, 5]) {
-      const engine = await onThreads(threads);
+      const engine = await openThreads(threads);
       expect(await kahn(engine, A, uplo)).toEqual(byRows);
       expect(await kahn(engine, toCsc(A), uplo)).toEqual(byRows);
       await engine.close();

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian, sptrsv } from "../../src/index.ts";
-import { type Engine, engineOf, onThreads, Random } from "../../src/study.ts";
+import { type Engine, engineOf, openThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
 import { SEED, same } from "./checks.ts";
@@ -16,7 +16,7 @@ const some = (n: number): Float64Array => Float64Array.from({ length: n }, () =>
 
 const pools = new Map<number, Engine>();
 beforeAll(async () => {
-  for (const threads of [2, 16, 40]) pools.set(threads, engineOf(await onThreads(threads)));
+  for (const threads of [2, 16, 40]) pools.set(threads, engineOf(await openThreads(threads)));
 });
 afterAll(() => Promise.all([...pools.values()].map((engine) => engine.close())));
 const pool = (threads: number): Engine => pools.get(threads) as Engine;

@@ -6,7 +6,7 @@ import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, 
 import type { Shapes } from "../../src/routines/sparse/shapes.ts";
 import { Block } from "../../src/routines/sparse/storage.ts";
 import { findRuns, runsBetween } from "../../src/routines/sparse/tasks.ts";
-import { onThreads, Random } from "../../src/study.ts";
+import { openThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
 import { SEED, same } from "./checks.ts";
@@ -244,7 +244,7 @@ describe("a zero on the diagonal", () => {
   });
 
   test.each([Float64Array, Float32Array])("by the kernel and its twin, $name", async (type) => {
-    const threads = await onThreads(2);
+    const threads = await openThreads(2);
     const lengths = [1, 3, 2, 1, 4];
     const n = lengths.length;
     for (const kernels of [threads, reference]) {

@@ -1,7 +1,7 @@
 // Systems large enough that several workers share them, bit for bit as on this thread; a few against the oracle too.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Format, Matrix, Real, TriangularOptions } from "../../src/arrays/types.ts";
-import { engineOf, type Kernels, kernels, onThreads, Random, routinesOn } from "../../src/study.ts";
+import { engineOf, type Kernels, kernels, openThreads, Random, routinesOn } from "../../src/study.ts";
 import { gemmCheck, gemvCheck, luCheck, trsvCheck } from "../dense/checks.ts";
 import type { DenseRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
@@ -17,7 +17,7 @@ let pools: { threads: number; routines: DenseRoutines; close(): Promise<void> }[
 beforeAll(async () => {
   pools = await Promise.all(
     COUNTS.map(async (threads) => {
-      const engine = engineOf(await onThreads(threads, threads === 3 ? "dekker" : undefined));
+      const engine = engineOf(await openThreads(threads, threads === 3 ? "dekker" : undefined));
       return { threads, routines: engine as unknown as DenseRoutines, close: engine.close };
     }),
   );

@@ -1,7 +1,7 @@
 // Reductions by several workers: the numbers that this thread returns, in every rounding mode.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Accumulator, type Engine, exasum, exdot, exnrm2, exsum, illConditionedDot, type Real, type Rounding } from "../../src/index.ts";
-import { engineOf, onThreads, Random } from "../../src/study.ts";
+import { engineOf, openThreads, Random } from "../../src/study.ts";
 import { KINDS, type Kind, toSingle, vector } from "../generators.ts";
 import { columnSum } from "../oracles/columns.ts";
 
@@ -12,7 +12,7 @@ let pools: { threads: number; engine: Engine }[];
 
 beforeAll(async () => {
   pools = await Promise.all(
-    [1, 2, 5].map(async (threads) => ({ threads, engine: engineOf(await onThreads(threads, threads === 5 ? "dekker" : undefined)) })),
+    [1, 2, 5].map(async (threads) => ({ threads, engine: engineOf(await openThreads(threads, threads === 5 ? "dekker" : undefined)) })),
   );
 });
 afterAll(() => Promise.all(pools.map(({ engine }) => engine.close())));

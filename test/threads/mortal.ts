@@ -1,9 +1,9 @@
 // A pool whose workers a test can end.
 import { Worker } from "node:worker_threads";
 import { nodeThread, type Thread } from "../../src/engines/threads/spawn.ts";
-import { type Engine, engineOf, onThreads } from "../../src/study.ts";
+import { type Engine, engineOf, openThreads } from "../../src/study.ts";
 
-type Opened = Awaited<ReturnType<typeof onThreads>>;
+type Opened = Awaited<ReturnType<typeof openThreads>>;
 
 type Text = (source: string, before: number) => string;
 /** As it is. */
@@ -33,7 +33,7 @@ export async function openMortal(threads: number, text = plain): Promise<Mortal>
     workers.push(worker);
     return nodeThread(worker as unknown as Parameters<typeof nodeThread>[0]);
   };
-  const backend = await onThreads(threads, undefined, spawn);
+  const backend = await openThreads(threads, undefined, spawn);
   return {
     engine: engineOf(backend),
     pool: backend.pool,

@@ -1,7 +1,7 @@
 // open() and engines(): their arguments, what is there and what is missing.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { EngineError, engines, open, ShapeError } from "../../src/index.ts";
-import { engineOf, kernels, onThreads } from "../../src/study.ts";
+import { engineOf, kernels, openThreads } from "../../src/study.ts";
 
 const wild = open as (...args: unknown[]) => ReturnType<typeof open>;
 const x = Float64Array.of(1e16, 1, -1e16);
@@ -58,7 +58,7 @@ describe("open", () => {
 
   test("starts workers for both builds of the kernels", async () => {
     for (const variant of VARIANTS) {
-      const engine = engineOf(await onThreads(2, variant));
+      const engine = engineOf(await openThreads(2, variant));
       expect(engine.device).toBe(`2 threads, wasm-${variant}`);
       expect(await engine.exsum(x)).toBe(1);
       await engine.close();
@@ -74,7 +74,7 @@ describe("open", () => {
         return { post() {}, listen() {}, hold() {}, end: async () => void ended++ };
       };
     };
-    const opening = onThreads(4, undefined, failing(2));
+    const opening = openThreads(4, undefined, failing(2));
     await expect(opening).rejects.toThrow("threads: a worker could not start: no more workers");
     await expect(opening).rejects.toBeInstanceOf(EngineError);
     expect(ended).toBe(2);

@@ -62,11 +62,11 @@ describe("a process", () => {
   test("ends after a worker has died, and after the next call", async () => {
     const script = `
       import { Worker } from "node:worker_threads";
-      import { engineOf, onThreads } from "./halfulp/study.js";
+      import { engineOf, openThreads } from "./halfulp/study.js";
       import { nodeThread } from "./halfulp/engines/threads/spawn.js";
       const workers = [];
       const spawn = (source) => nodeThread(workers[workers.push(new Worker(source, { eval: true })) - 1]);
-      const engine = engineOf(await onThreads(2, undefined, spawn));
+      const engine = engineOf(await openThreads(2, undefined, spawn));
       workers[0].terminate();
       await engine.exlu(matrix(new Float64Array(640000).map((_, i) => Math.sin(i)), 800, 800)).catch((error) => console.log(error.name));
       console.log(await engine.exsum(Float64Array.of(1, 2)), workers.length);`;
@@ -76,11 +76,11 @@ describe("a process", () => {
   test("ends after a pool could not be opened", async () => {
     const script = `
       import { Worker } from "node:worker_threads";
-      import { onThreads } from "./halfulp/study.js";
+      import { openThreads } from "./halfulp/study.js";
       import { nodeThread } from "./halfulp/engines/threads/spawn.js";
       let count = 0;
       const spawn = (source) => nodeThread(new Worker(count++ === 1 ? "throw new Error('no')" : source, { eval: true }));
-      await onThreads(3, undefined, spawn).catch((error) => console.log(error.message));`;
+      await openThreads(3, undefined, spawn).catch((error) => console.log(error.message));`;
     expect(await run(script)).toBe("threads: a worker could not start: no\n0");
   });
 

@@ -1,20 +1,20 @@
-import type { Backend } from "../../api/engine.ts";
 import { describe } from "../../arrays/checks.ts";
-import { ShapeError } from "../../arrays/errors.ts";
+import { EngineError, ShapeError } from "../../arrays/errors.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Reducer } from "../../routines/level1.ts";
+import type { Backend, Reducer } from "../backend.ts";
 import { inOrder, later, now, type Work } from "../device.ts";
 import type { Kernels, StridedMatrix } from "../kernels.ts";
 import type { MatrixKernels } from "../steps.ts";
+import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
 import { firstNotFinite, lu, luBy } from "./dense/lu.ts";
 import { trsv, trsvTuning } from "./dense/trsv.ts";
-import { type OpenclDevice, openDevice } from "./device/device.ts";
+import { bestOf, devices, type OpenclDevice, openDevice } from "./device/device.ts";
 import { Copies, fetch, upload } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
@@ -40,7 +40,8 @@ const running =
 
 // The CPU's threads are another engine, loaded when it is first needed. More than a few do not make panels faster.
 const MAX_THREADS = 4;
-const cpuOf = (): Cpu => new Cpu(async () => (await import("../../api/open.ts")).onThreads(Math.min(MAX_THREADS, cores())), panelHere);
+const cpuOf = (): Cpu =>
+  new Cpu(async () => (await import("../threads/backend.ts")).openThreads(Math.min(MAX_THREADS, cores())), panelHere);
 
 // What engines of both kinds have, each call in a scope of its own.
 function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
@@ -64,6 +65,22 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
       firstNotFinite: call("exlu", firstNotFinite),
     },
   };
+}
+
+/** The device that open("opencl") would use, or why there is none. */
+export async function probe(): Promise<Probe> {
+  try {
+    return { device: bestOf(await devices()).name };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { reason: error.message.replace(/^opencl: /, "") };
+  }
+}
+
+/** One for each device that the kernels can run on. */
+export async function configurations(): Promise<readonly Configuration[]> {
+  const usable = (await devices().catch(() => [])).filter((device) => device.usable);
+  return usable.map(({ index }) => ({ name: `opencl, device ${index}`, options: { device: index } }));
 }
 
 /** The engine "opencl". */

@@ -1,9 +1,9 @@
-import type { Backend } from "../../api/engine.ts";
-import { storeIn } from "../../api/residents.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Backend } from "../backend.ts";
 import type { Reserved, RunLines, Shared, SparseTriangle, StoredLines, StridedMatrix, Substitution } from "../kernels.ts";
+import { storeIn } from "../memory.ts";
 import * as jobs from "../wasm/jobs/jobs.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";

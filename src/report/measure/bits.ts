@@ -1,7 +1,7 @@
 // One set of fixed inputs through every engine, number of threads and schedule that there is here: the SHA-256 of the bits of
 // each routine's results, which must be the same for all of them.
 
-import { onThisThread } from "../../api/open.ts";
+import { openOnThisThread } from "../../api/open.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
@@ -12,7 +12,7 @@ import { illConditionedTriangular } from "../../problems/illConditionedTriangula
 import { laplacian } from "../../problems/laplacian.ts";
 import type { Solves } from "../../routines/solve/types.ts";
 import type { AsyncMethods, Routines } from "../../routines/types.ts";
-import { engineOf, kernels, onThreads, openclKernels, routinesOn } from "../../study.ts";
+import { engineOf, kernels, openclKernels, openThreads, routinesOn } from "../../study.ts";
 import { dominant, dotOfCondition, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
 import { SCHEDULES } from "./sparse.ts";
 
@@ -144,13 +144,13 @@ function candidates(): Candidate[] {
   const later = {
     engine: `${embedded().name}, asynchronous`,
     scheduled: false,
-    open: async () => ({ routines: engineOf(onThisThread(embedded())) as unknown as Later }),
+    open: async () => ({ routines: openOnThisThread() as unknown as Later }),
   };
   const pools = THREADS.map((threads) => ({
     engine: `${threads} ${threads === 1 ? "thread" : "threads"}, ${embedded().name}`,
     scheduled: true,
     async open() {
-      const engine = engineOf(await onThreads(threads));
+      const engine = engineOf(await openThreads(threads));
       return { routines: engine as unknown as Later, close: () => engine.close() };
     },
   }));
