@@ -19,9 +19,9 @@ export interface Kernel {
   readonly most: number;
 }
 
-/** Something to wait for, at once or by a promise. */
+/** Something to wait for. A device that cannot block the calling thread has no now(). */
 export interface Wait {
-  now(): void;
+  now?(): void;
   later(): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ export interface Mark {
 /** When commands began and ended, in milliseconds as performance.now() counts them. */
 export type Interval = readonly [from: number, to: number];
 
-/** Work on a device: it gives commands, and yields where it must wait for them. */
-export type Work<R> = Generator<Wait, R, void>;
+/** Work on a device: it gives commands, and yields where it must wait for them. The drivers of steps.ts run it. */
+export type Work<R> = Generator<Wait, R, unknown>;
 
 export interface Device {
   /** What a person would call it. */
@@ -70,49 +70,4 @@ export interface Device {
   record(): () => readonly Interval[];
   /** Refuse commands from now on; what is waited for fails. Resolves when everything is given back. */
   close(): Promise<void>;
-}
-
-/** Do work to its end. */
-export function now<R>(work: Work<R>): R {
-  let turn = work.next();
-  while (!turn.done) turn = passing(work, turn.value.now.bind(turn.value));
-  return turn.value;
-}
-
-function passing<R>(work: Work<R>, wait: () => void): IteratorResult<Wait, R> {
-  try {
-    wait();
-  } catch (error) {
-    return work.throw(error); // so that it can put things in order
-  }
-  return work.next();
-}
-
-/** Do work while the caller goes on. What comes before its first wait has been done when this returns. */
-export async function later<R>(work: Work<R>, first = work.next()): Promise<R> {
-  let turn = first;
-  while (!turn.done) {
-    try {
-      await turn.value.later();
-    } catch (error) {
-      turn = work.throw(error);
-      continue;
-    }
-    turn = work.next();
-  }
-  return turn.value;
-}
-
-/**
- * The same for one piece of work after another: each gives its first commands at once, and goes on when those before it are
- * through, so that they end in the order in which they began.
- */
-export function inOrder(): <R>(work: Work<R>) => Promise<R> {
-  let before: Promise<unknown> = Promise.resolve();
-  return async (work) => {
-    const first = work.next();
-    const mine = before.then(() => later(work, first));
-    before = mine.catch(() => undefined);
-    return mine;
-  };
 }

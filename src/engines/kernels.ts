@@ -142,7 +142,7 @@ export interface SparsePlan {
   /** x := the solution for the right-hand side b. They do not overlap, and are of the type of A. */
   solve(b: Real, x: Real): Routine<void>;
   /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
-  withValues(values: Real, inUse: boolean): { readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined };
+  withValues(values: Real, inUse: boolean): Routine<{ readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined }>;
   /** Give back its memory, but not what was replaced. */
   free(): void;
 }

@@ -1,10 +1,11 @@
+// The protocol of routines. A routine is written once, as a generator that yields what it wants of an engine and continues with the
+// answer: runSync() runs it on an engine of the calling thread, runAsync() on any other, which need not be able to block.
+
+import { EngineError } from "../arrays/errors.ts";
 import type { Real } from "../arrays/types.ts";
 import type { ApproximateKernels } from "./approximate.ts";
 import type { Wait, Work } from "./device.ts";
 import type { Kernels, StridedMatrix, SystemKernels } from "./kernels.ts";
-
-// A routine is written once, as a generator that yields what it wants of an engine and goes on with the answer. One
-// driver runs it on a synchronous engine, one on an asynchronous engine.
 
 type Name = "gemv" | "gemm" | "trsv" | "lu";
 type Promised<K, N extends keyof K> = {
@@ -36,61 +37,71 @@ export type AsyncKernels = Promised<Kernels, Name> &
   Partial<Omit<SystemKernels, "sptrsv"> & Promised<SystemKernels, "sptrsv">> &
   Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping; readonly approximate: ApproximateKernels };
 
-/** One call of a kernel, or of something to wait for. `later` says whether the engine is asynchronous. */
+/** What a routine wants of an engine: a value, a promise of one, or something to wait for. `later` says whether the engine is asynchronous. */
 export type Step = (kernels: MatrixKernels | AsyncKernels, later: boolean) => unknown;
 
-/** A routine: it checks its arguments before it yields its first step, and is given the result of each step. */
-export type Routine<R> = Generator<Step, R, unknown>;
+/**
+ * A routine: it checks its arguments before it yields its first step, and is given the result of each step. It may also yield a
+ * Wait, so that work on a device (Work) is a routine too and `yield*` puts one into another.
+ */
+export type Routine<R> = Generator<Step | Wait, R, unknown>;
 
-/** Run a routine at once. A step that fails fails in it, so that it can put things in order. */
-export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels): R {
-  let turn = routine.next();
-  while (!turn.done) {
+/** Run a routine at once. A step that fails throws inside the routine, which can then clean up. */
+export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels = noKernels): R {
+  let next = routine.next();
+  while (!next.done) {
     let result: unknown;
     try {
-      result = turn.value(kernels(), false);
-      if (isWait(result)) result.now();
+      result = typeof next.value === "function" ? next.value(kernels(), false) : next.value;
+      if (isWait(result)) waitNow(result);
     } catch (error) {
-      turn = routine.throw(error);
+      next = routine.throw(error);
       continue;
     }
-    turn = routine.next(result);
+    next = routine.next(result);
   }
-  return turn.value;
+  return next.value;
 }
 
-/** Run a routine on an asynchronous engine. Checks and the first step have been made when this returns. */
-export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKernels): Promise<R> {
-  let turn = routine.next();
-  while (!turn.done) {
+/** Run a routine on an asynchronous engine. Checks and the first step are done when this returns. */
+export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKernels = noKernels, first = routine.next()): Promise<R> {
+  let next = first;
+  while (!next.done) {
     let result: unknown;
     try {
-      result = turn.value(kernels(), true);
+      result = typeof next.value === "function" ? next.value(kernels(), true) : next.value;
       if (isWait(result)) result = result.later();
-      if (result instanceof Promise) result = await result; // what is there already is gone on with before this returns
+      if (result instanceof Promise) result = await result; // a result that is ready does not wait
     } catch (error) {
-      turn = routine.throw(error);
+      next = routine.throw(error);
       continue;
     }
-    turn = routine.next(result);
+    next = routine.next(result);
   }
-  return turn.value;
+  return next.value;
+}
+
+/**
+ * Runs work of one device after another: each gives its first commands at once and continues when all work before it is done, so that
+ * calls end in the order in which they began.
+ */
+export function inOrder(): <R>(work: Work<R>) => Promise<R> {
+  let before: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    const first = work.next();
+    const mine = before.then(() => runAsync(work, undefined, first));
+    before = mine.catch(() => undefined);
+    return mine;
+  };
 }
 
 const isWait = (result: unknown): result is Wait => typeof result === "object" && result !== null && "later" in result;
 
-/** Work on a device as a part of a routine. */
-export function* onDevice<R>(work: Work<R>): Routine<R> {
-  let turn = work.next();
-  while (!turn.done) {
-    const wait = turn.value;
-    try {
-      yield () => wait;
-    } catch (error) {
-      turn = work.throw(error);
-      continue;
-    }
-    turn = work.next();
-  }
-  return turn.value;
+function waitNow(wait: Wait): void {
+  if (!wait.now) throw new EngineError("this engine cannot block: use its asynchronous routines");
+  wait.now();
+}
+
+function noKernels(): never {
+  throw new EngineError("work on a device has no kernels, expected it to yield waits only");
 }

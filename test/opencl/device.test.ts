@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, engineOf } from "../../src/api/engine.ts";
 import { EngineError } from "../../src/arrays/errors.ts";
-import { later, now } from "../../src/engines/device.ts";
+import { runAsync, runSync } from "../../src/engines/steps.ts";
 import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
@@ -39,7 +39,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     const kernel = device.kernel("add", [ADD]);
     device.launch(kernel, [Math.ceil(n / 32)], [32], [buffer, Float64Array.of(0.5), n]);
     const out = new Float64Array(n);
-    device.read(buffer, out).now();
+    device.read(buffer, out).now?.();
     expect(out).toEqual(x.map((v) => v + 0.5));
     device.launch(kernel, [Math.ceil(n / 32)], [32], [buffer, Float64Array.of(0.5), n]);
     await device.read(buffer, out).later();
@@ -53,7 +53,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     device.fill(b, Float64Array.of(5));
     device.copy(a, b, 16, 0, 24);
     const out = new Float64Array(10);
-    device.read(b, out).now();
+    device.read(b, out).now?.();
     expect([...out]).toEqual([5, 5, 5, 3, 3, 5, 5, 5, 5, 5]);
     a.free();
     b.free();
@@ -233,8 +233,8 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
         order.push("tidied");
       }
     }
-    expect(() => now(work())).toThrow("gone");
-    await expect(later(work())).rejects.toThrow("gone");
+    expect(() => runSync(work())).toThrow("gone");
+    await expect(runAsync(work())).rejects.toThrow("gone");
     expect(order).toEqual(["tidied", "tidied"]);
   });
 });

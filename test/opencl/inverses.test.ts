@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept } from "../../src/engines/approximate.ts";
-import { type DeviceBuffer, now, type Work } from "../../src/engines/device.ts";
+import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
@@ -51,7 +52,7 @@ const gamma = (n: number): number => (n * 2 ** -53 * (1 + 2 ** -50)) / (1 - n * 
 describe.skipIf(typeof here === "string")(`inverses on a device${typeof here === "string" ? ` (${here})` : ""}`, () => {
   const device = here as OpenclDevice;
   afterAll(() => device.close());
-  const run = <R>(work: (scope: Scope) => Work<R>): R => now(inScope(device, "solve", work));
+  const run = <R>(work: (scope: Scope) => Work<R>): R => runSync(inScope(device, "solve", work));
   const plain = typeof here === "string" ? ({} as ApproximateKernels) : (kernelsOn(device).approximate as ApproximateKernels);
   const buffers = (): number => (device as unknown as { buffers: Set<unknown> }).buffers.size;
 
@@ -69,7 +70,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
   function read(triangles: ApproximateFactors | ApproximateInverses, part: Part): Float64Array {
     const { n, ld, data } = (triangles as ApproximateInverses & Stored).matrix;
     const all = new Float64Array(data.bytes / 8);
-    device.read(data, all).now();
+    device.read(data, all).now?.();
     return Float64Array.from({ length: n * n }, (_, e) => {
       const [i, j] = [Math.floor(e / n), e % n];
       if (i === j && part === "lower") return 1;
@@ -182,7 +183,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
             const kept = plain.keep("solve", C, false) as Kept;
             void plain.subtractModulo?.("solve", kept.A, P, Q, depth, p);
             const got = data.slice();
-            device.read(remoteMemory(kept.A.data) as DeviceBuffer, got).now();
+            device.read(remoteMemory(kept.A.data) as DeviceBuffer, got).now?.();
             const wrong = got.findIndex((v, e) => v !== want[e]);
             const label = `${rows} by ${cols}, depth ${depth}, ${type.name}, ${seeded}`;
             if (wrong >= 0) expect.fail(`${label}: element ${wrong} is ${got[wrong]}, not ${want[wrong]}`);

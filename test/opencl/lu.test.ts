@@ -1,7 +1,7 @@
 // The factorizations on a device, each by itself, against the reference: factors, pivots, zero pivots and overflows, to the bit.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
-import { now } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { firstNotFinite, lu } from "../../src/engines/opencl/dense/lu.ts";
 import { luBatchOf } from "../../src/engines/opencl/dense/luBatch.ts";
 import { luBlockedBy } from "../../src/engines/opencl/dense/luBlocked.ts";
@@ -58,7 +58,7 @@ function expected(data: Real, rows: number, cols: number, count: number): Result
 function got(factor: Factorization, data: Real, rows: number, cols: number, count: number): Result {
   const [copy, pivots, info] = [data.slice(), new Int32Array(Math.min(rows, cols) * count), new Int32Array(count)];
   if (!device) throw new Error("no device");
-  const overflow = now(inScope(device, "exlu", (scope) => lu(scope, copy, rows, cols, count, pivots, info, factor)));
+  const overflow = runSync(inScope(device, "exlu", (scope) => lu(scope, copy, rows, cols, count, pivots, info, factor)));
   return result(overflow, copy, rows * cols, pivots, info);
 }
 
@@ -172,9 +172,9 @@ describe.skipIf(!device)(`lu on a device${device ? "" : " (no OpenCL device on t
       if (!device) return;
       const kept = upload(device, data, n * n, [[data, 0]]);
       const [pivots, info] = [new Int32Array(n), new Int32Array(1)];
-      const overflow = now(inScope(device, "exlu", (scope) => lu(scope, kept.array, n, n, 1, pivots, info)));
+      const overflow = runSync(inScope(device, "exlu", (scope) => lu(scope, kept.array, n, n, 1, pivots, info)));
       const factors = new Float64Array(n * n);
-      now(
+      runSync(
         inScope(device, "read", function* (scope) {
           yield scope.device.read(scope.vector(kept.array), factors);
         }),
@@ -185,7 +185,7 @@ describe.skipIf(!device)(`lu on a device${device ? "" : " (no OpenCL device on t
   });
 
   test("the first element that is not finite", () => {
-    const first = (x: Real): number => (device ? now(inScope(device, "exlu", (scope) => firstNotFinite(scope, x))) : 0);
+    const first = (x: Real): number => (device ? runSync(inScope(device, "exlu", (scope) => firstNotFinite(scope, x))) : 0);
     for (const type of [Float64Array, Float32Array]) {
       const x = new type(10_000).fill(-3);
       expect(first(x)).toBe(-1);

@@ -4,7 +4,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
 import type { Format } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels } from "../../src/engines/approximate.ts";
-import { now, type Work } from "../../src/engines/device.ts";
+import type { Work } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
@@ -33,7 +34,7 @@ afterAll(() => device?.close());
 
 function run<R>(work: (scope: Scope) => Work<R>): R {
   if (!device) throw new Error("no device");
-  return now(inScope(device, "solve", work));
+  return runSync(inScope(device, "solve", work));
 }
 
 const ones = (n: number): Float64Array => new Float64Array(n).fill(1);
@@ -86,7 +87,7 @@ function read({ matrix, n }: OnDevice): Float64Array {
   if (!device) throw new Error("no device");
   const { size, ld, data, real } = matrix;
   const all = real === "double" ? new Float64Array(size * ld) : new Float32Array(size * ld);
-  device.read(data, all).now();
+  device.read(data, all).now?.();
   return Float64Array.from({ length: n * n }, (_, e) => all[Math.floor(e / n) * ld + (e % n)] as number);
 }
 
@@ -287,7 +288,7 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
       const buffer = remoteMemory(A.data);
       if (!buffer) throw new Error("not on the device");
       const copy = new Float64Array(9);
-      device.read(buffer, copy).now();
+      device.read(buffer, copy).now?.();
       return Array.from({ length: 9 }, (_, e) => copy[A.offset + Math.floor(e / 3) * A.rowStride + (e % 3) * A.colStride] as number);
     };
     for (const lasting of [false, true]) {

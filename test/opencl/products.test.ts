@@ -2,7 +2,8 @@
 // and larger ones against the embedded engine.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
-import { type DeviceBuffer, now, type Work } from "../../src/engines/device.ts";
+import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { type GemmOptions, gemm } from "../../src/engines/opencl/dense/gemm.ts";
 import { type GemvShape, gemv, gemvBy, shapeFor } from "../../src/engines/opencl/dense/gemv.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
@@ -37,7 +38,7 @@ const OPTIONS: Record<string, GemmOptions> = {
 describe.skipIf(typeof here === "string")(`products on a device${typeof here === "string" ? ` (${here})` : ""}, seed ${SEED}`, () => {
   const device = here as OpenclDevice;
   afterAll(() => device.close());
-  const run = (work: (scope: Scope) => Work<void>): void => now(inScope(device, "test", work));
+  const run = (work: (scope: Scope) => Work<void>): void => runSync(inScope(device, "test", work));
   const routinesWith = (shape: Partial<GemvShape>, options: GemmOptions): DenseRoutines =>
     routinesOn({
       ...reference,
@@ -86,7 +87,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   };
   const fetched = <V extends Real>(x: V, like: V): V => {
     const copy = like.slice() as V;
-    device.read(remoteMemory(x) as DeviceBuffer, copy).now();
+    device.read(remoteMemory(x) as DeviceBuffer, copy).now?.();
     return copy;
   };
   // The kernels that a call starts.
@@ -100,7 +101,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
         },
       },
     }) as OpenclDevice;
-    now(inScope(spying, "test", work));
+    runSync(inScope(spying, "test", work));
     return names;
   }
 
@@ -280,7 +281,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     x.fill(Number.NaN);
     while (!turn.done) {
       expect(storedBits(y)).toEqual(before);
-      turn.value.now();
+      turn.value.now?.();
       turn = work.next();
     }
     expect(storedBits(y)).toEqual(storedBits(want));

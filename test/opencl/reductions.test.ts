@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { engineOf } from "../../src/api/engine.ts";
 import type { Real, Reduction, Rounding } from "../../src/arrays/types.ts";
-import { now } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { EXACT_STAGES } from "../../src/engines/kernels.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
@@ -45,12 +45,12 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
   }
 
   function reduced(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, how?: Filter): number {
-    return now(inScope(device, "test", (scope) => reduce(scope, op, x, y, root, mode, formatOf(x), { filter: how })));
+    return runSync(inScope(device, "test", (scope) => reduce(scope, op, x, y, root, mode, formatOf(x), { filter: how })));
   }
 
   function accumulated(op: Reduction, x: Real, y: Real): Superaccumulator {
     const sum = new Superaccumulator();
-    now(inScope(device, "test", (scope) => accumulate(scope, op, x, y, sum, true)));
+    runSync(inScope(device, "test", (scope) => accumulate(scope, op, x, y, sum, true)));
     return sum;
   }
 
@@ -117,7 +117,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
 
   test("settle a condition of 1e30 in the filter, and decide exact zeros and ties there", () => {
     const settles = (x: Real, y: Real, unit: number): void => {
-      const { high, low, bound } = now(inScope(device, "test", (scope) => enclose(scope, "dot", x, y)));
+      const { high, low, bound } = runSync(inScope(device, "test", (scope) => enclose(scope, "dot", x, y)));
       expect(high).toBe(reduceOn(reference, "dot", x, y, false, "nearest", "binary64"));
       expect(Math.abs(low) + bound).toBeLessThan(Math.abs(high) * unit);
     };
@@ -131,10 +131,10 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
     settles(opposite, new Float32Array(10_000).fill(0.3), 2 ** -53);
     const numbers = vector(new Random(SEED), 1000, "integers").map((v) => v / 8);
     const opposites = Float64Array.from([...numbers, ...numbers], (v, i) => (i < 1000 ? v : -v));
-    const zero = now(inScope(device, "test", (scope) => enclose(scope, "dot", opposites, new Float64Array(2000).fill(0.3))));
+    const zero = runSync(inScope(device, "test", (scope) => enclose(scope, "dot", opposites, new Float64Array(2000).fill(0.3))));
     expect(zero).toEqual({ high: 0, low: 0, bound: 0 });
     const tie = Float64Array.of(1, 2 ** -53, 0.5, -0.5);
-    expect(now(inScope(device, "test", (scope) => enclose(scope, "sum", tie, tie)))).toEqual({ high: 1, low: 2 ** -53, bound: 0 });
+    expect(runSync(inScope(device, "test", (scope) => enclose(scope, "sum", tie, tie)))).toEqual({ high: 1, low: 2 ** -53, bound: 0 });
   });
 
   // The largest numbers that a grid placed for the first ones takes, all of one sign: it runs up, or down, as far as it can.
@@ -157,7 +157,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
       for (const n of [3, 70, 3000])
         for (let time = 0; time < 4; time++)
           for (const [x, y] of [...pairs(random, n, single), fullGrid(random, n, single)]) {
-            const { high, low, bound } = now(inScope(device, "test", (scope) => enclose(scope, op, x, op === "dot" ? y : x, how)));
+            const { high, low, bound } = runSync(inScope(device, "test", (scope) => enclose(scope, op, x, op === "dot" ? y : x, how)));
             if (!(bound < Infinity)) continue;
             const off = expected(op, x, op === "dot" ? y : x)
               .add(-high)
@@ -184,7 +184,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
         for (const [x, y] of pairs(random, n, single)) {
           const z = op === "dot" ? y : x;
           const got = new Superaccumulator();
-          now(inScope(device, "test", (scope) => accumulateBy(scope, stage, op, x, z, got, layout)));
+          runSync(inScope(device, "test", (scope) => accumulateBy(scope, stage, op, x, z, got, layout)));
           expect(digits(got), `${op}, n ${x.length}`).toEqual(digits(expected(op, x, z)));
         }
   });
@@ -197,7 +197,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
         expect(digits(accumulated("dot", x, z))).toEqual(digits(expected("dot", x, z)));
         expect(digits(accumulated("dot", z, x))).toEqual(digits(expected("dot", z, x)));
         const twice = accumulated("sum", x, x);
-        now(inScope(device, "test", (scope) => accumulate(scope, "sum", x, x, twice, true)));
+        runSync(inScope(device, "test", (scope) => accumulate(scope, "sum", x, x, twice, true)));
         expect(digits(twice)).toEqual(digits(expected("sum", x, x).merge(expected("sum", x, x))));
       }
   });
@@ -240,7 +240,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
           const z = op === "dot" ? y : x;
           expect(digits(accumulated(op, X, op === "dot" ? Y : X))).toEqual(digits(expected(op, x, z)));
           const sum = new Superaccumulator();
-          const bound = now(inScope(device, "test", (scope) => accumulate(scope, op, X, op === "dot" ? Y : X, sum, false)));
+          const bound = runSync(inScope(device, "test", (scope) => accumulate(scope, op, X, op === "dot" ? Y : X, sum, false)));
           if (bound === 0) expect(digits(sum)).toEqual(digits(expected(op, x, z)));
           else
             expect(Math.abs(sum.merge(expected(op, z.map((v) => -v) as Real, op === "dot" ? x : z)).round("zero"))).toBeLessThanOrEqual(
@@ -316,7 +316,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
           const alpha = random.below(2) ? (alphas[random.below(alphas.length)] as number) : (vector(random, 1, "bits")[0] as number);
           const [a, b, c, d] = [x.slice(), y.slice(), x.slice(), y.slice()];
           reference.map(op, alpha, a, b);
-          now(inScope(device, "test", (scope) => map(scope, op, alpha, c, d)));
+          runSync(inScope(device, "test", (scope) => map(scope, op, alpha, c, d)));
           const words = (v: Real) => new Uint32Array(v.buffer);
           if (op !== "axpy") expect(words(c), `${op} ${alpha}`).toEqual(words(a));
           else expect(words(d), `${op} ${alpha}`).toEqual(words(b));
@@ -341,7 +341,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
       }
       const [a, b] = [x.slice(), y.slice()];
       reference.map(op, alpha, a, b);
-      now(inScope(device, "test", (scope) => map(scope, op, alpha, x, y)));
+      runSync(inScope(device, "test", (scope) => map(scope, op, alpha, x, y)));
       expect([x, y]).toEqual([a, b]);
     }
   });
@@ -355,7 +355,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
       const y = Float32Array.of(1 + 2 ** -23 * random.below(1 << 23));
       const wanted = y.slice();
       reference.map("axpy", alpha, x, wanted);
-      now(inScope(device, "test", (scope) => map(scope, "axpy", alpha, x, y)));
+      runSync(inScope(device, "test", (scope) => map(scope, "axpy", alpha, x, y)));
       expect(y, `${alpha} ${x[0]}`).toEqual(wanted);
     }
   });
@@ -367,19 +367,19 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
     const wanted = y.slice();
     reference.map("axpy", 0.1, x, wanted);
     const Y = resident(y);
-    now(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, x, Y)));
+    runSync(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, x, Y)));
     const got = new Float64Array(500);
     expect(reduced("dot", Y, resident(x), false, "nearest")).toBe(reduceOn(reference, "dot", wanted, x, false, "nearest", "binary64"));
     got.set(y);
     device.largest = 1000;
     try {
-      now(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, x, got)));
+      runSync(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, x, got)));
     } finally {
       device.largest = largest;
     }
     expect(got).toEqual(wanted);
     const self = x.slice();
-    now(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, self, self)));
+    runSync(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, self, self)));
     const selfWanted = x.slice();
     reference.map("axpy", 0.1, x, selfWanted);
     expect(self).toEqual(selfWanted);

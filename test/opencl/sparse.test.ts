@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { trusted } from "../../src/arrays/sparse.ts";
 import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
-import { type DeviceBuffer, later, now } from "../../src/engines/device.ts";
+import type { DeviceBuffer } from "../../src/engines/device.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { plan as planOn } from "../../src/engines/opencl/sparse/plan.ts";
 import { levelsOn } from "../../src/engines/opencl/sparse/study.ts";
@@ -31,7 +31,7 @@ type SyncPlan = {
 
 /** A plan whose calls wait for the device. */
 function planFor(A: Sparse<Real>, options: SparseOptions, tuned?: Partial<Tuning>): SyncPlan {
-  const kernels = { plan: (...args: never[]) => now((planOn as (...args: unknown[]) => never)(here(), ...args, tuned)) };
+  const kernels = { plan: (...args: never[]) => runSync((planOn as (...args: unknown[]) => never)(here(), ...args, tuned)) };
   const run = (routine: never): unknown => runSync(routine, () => kernels as never);
   return run(sptrsv(A, options, run as never) as never) as SyncPlan;
 }
@@ -213,7 +213,7 @@ describe.skipIf(!device)("a sparse matrix on the device", () => {
     const copy = vectorOf(formatOf(x), new Array(x.length).fill(0));
     here()
       .read(remoteMemory(x) as DeviceBuffer, copy)
-      .now();
+      .now?.();
     return copy;
   };
 
@@ -270,7 +270,7 @@ describe.skipIf(!device)("a sparse matrix on the device", () => {
       for (const stored of [A, toCsc(A)])
         for (const uplo of ["lower", "upper"] as const)
           for (const finder of ["rows", "kahn"] as const) {
-            expect(now(levelsOn(here(), stored, uplo, finder))).toEqual(levels(A, uplo, "rows"));
+            expect(runSync(levelsOn(here(), stored, uplo, finder))).toEqual(levels(A, uplo, "rows"));
             for (const schedule of ["levr", "slfr", "levc", "slfc"] as const) {
               const plan = planFor(stored, { uplo, schedule, exact: false }, { finder });
               expect(plan.levels, `${schedule} ${finder}`).toBe(levels(A, uplo, "rows").ilev.length - 1);
@@ -285,7 +285,7 @@ describe.skipIf(!device)("a sparse matrix on the device", () => {
   test("solves that are pending see the values of their call", async () => {
     const A = laplacian(13, 7);
     const b = Float64Array.from({ length: 91 }, () => random.signed());
-    const kernels = { plan: (...args: never[]) => later((planOn as (...args: unknown[]) => never)(here(), ...args)) };
+    const kernels = { plan: (...args: never[]) => runAsync((planOn as (...args: unknown[]) => never)(here(), ...args)) };
     const run = (routine: never): unknown => runAsync(routine, () => kernels as never);
     for (const schedule of SCHEDULES) {
       const plan = (await run(sptrsv(A, { schedule }, run as never) as never)) as AnyPlan;

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SingularError } from "../../src/arrays/errors.ts";
 import type { Real } from "../../src/arrays/types.ts";
-import { now } from "../../src/engines/device.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import type { ExactStage, StridedMatrix, Substitution } from "../../src/engines/kernels.ts";
 import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/dense/trsv.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
@@ -58,7 +58,7 @@ function system(random: Random, n: number, kind: Kind | "mild", layout: Layout, 
 
 function onDevice(T: StridedMatrix, b: Real, how: Substitution, tuning?: TrsvTuning): Real {
   const x = b.slice().fill(7);
-  if (device) now(inScope(device, "extrsv", (scope) => trsv(scope, T, b, x, how, tuning)));
+  if (device) runSync(inScope(device, "extrsv", (scope) => trsv(scope, T, b, x, how, tuning)));
   return x;
 }
 
@@ -187,13 +187,13 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
         const { T, b } = system(random, 70, kind, LAYOUTS[index % 4] as Layout, false);
         const how: Substitution = { ...PLAIN, upper: index % 2 === 1, unit: index % 3 === 2, refine: index === 0 ? 1 : 0 };
         const [x, expected] = [b.slice(), b.slice()];
-        now(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, how)));
+        runSync(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, how)));
         reference?.trsv(T, b, expected, how);
         expect(storedBits(x)).toEqual(storedBits(expected));
       }
       const { T, b } = system(random, 40, "mild", LAYOUTS[0] as Layout, true);
       const [x, expected] = [b.slice(), b.slice()];
-      now(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, { ...PLAIN, rounding: "paper" })));
+      runSync(inScope(device, "extrsv", (scope) => trsvBy(scope, stage, T, b, x, { ...PLAIN, rounding: "paper" })));
       reference?.trsv(T, b, expected, { ...PLAIN, rounding: "paper" });
       expect(storedBits(x)).toEqual(storedBits(expected));
     },
@@ -230,9 +230,9 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
     const [from, to] = buffers as [(typeof buffers)[0], (typeof buffers)[0]];
     try {
       device.write(from, b);
-      now(inScope(device, "extrsv", (scope) => trsv(scope, T, remoteArray(b, n, from), remoteArray(b, n, to), PLAIN)));
+      runSync(inScope(device, "extrsv", (scope) => trsv(scope, T, remoteArray(b, n, from), remoteArray(b, n, to), PLAIN)));
       const x = b.slice();
-      device.read(to, x).now();
+      device.read(to, x).now?.();
       expect(storedBits(x)).toEqual(storedBits(onDevice(T, b, PLAIN)));
     } finally {
       for (const buffer of buffers) buffer.free();

@@ -4,9 +4,9 @@ import type { Real, Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend, Reducer } from "../backend.ts";
-import { inOrder, later, now, type Work } from "../device.ts";
+import type { Work } from "../device.ts";
 import type { Kernels, StridedMatrix } from "../kernels.ts";
-import type { MatrixKernels } from "../steps.ts";
+import { inOrder, type MatrixKernels, runAsync, runSync } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
@@ -99,7 +99,7 @@ export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpu
     device: device.name,
     store: {
       keep: (...args) => upload(device, ...args),
-      fetch: (x) => later(fetch(device, "read", x, 0, x.length)),
+      fetch: (x) => runAsync(fetch(device, "read", x, 0, x.length)),
       patterns: true,
     },
     close: async () => {
@@ -119,9 +119,9 @@ export async function openclKernels(choice?: string | number, choices: Choices =
 
 /** The same on a device that is open. */
 export function kernelsOn(device: OpenclDevice, choices: Choices = {}): SyncKernels {
-  const call = running(now, device);
+  const call = running(runSync, device);
   return {
-    ...kernelsBy(now, device, choices, cpuOf()),
+    ...kernelsBy(runSync, device, choices, cpuOf()),
     name: `opencl, ${device.name}`,
     enclose: call("enclose", function* (scope, ...args: Args<"enclose">) {
       const { high, low, bound } = yield* enclose(scope, ...args);

@@ -1,8 +1,8 @@
-import { ShapeError } from "../../arrays/errors.ts";
 import type { Matrix, Sparse } from "../../arrays/types.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { Lifetime } from "../lifetime.ts";
 import type { Run } from "../sparse/sptrsv.ts";
-import { checkRight, checkSquare, type Settings, settingsOf, squareOf } from "./arguments.ts";
+import { checkRight, checkSquare, type RightHandSides, type Settings, settingsOf, squareOf } from "./arguments.ts";
 import { certifiedFactors } from "./correct.ts";
 import { prepareModulo } from "./exact.ts";
 import { Progress } from "./progress.ts";
@@ -41,55 +41,44 @@ function* prepare(work: Work, first: SolveMethod, settings: Settings): Routine<v
   }
 }
 
-/** Factors in use: solves that are not through still need them. */
+/** Factors, the method to begin with, and whether a cheaper one has not converged before. */
 interface Held {
   readonly work: Work | undefined;
-  /** The method to begin with, and whether a cheaper one has not converged before. */
   first: SolveMethod;
   fellBack: boolean;
-  pending: number;
-  freed: boolean;
-}
-const collected = new FinalizationRegistry<Held>(release);
-
-function release(held: Held): void {
-  held.freed = true;
-  if (held.pending === 0 && held.work) end(held.work);
 }
 
-// What users see. Its memory goes when none of the methods can be called any more: they all know `life`.
+// What users see.
 function facade(n: number, work: Work | undefined, first: SolveMethod, settings: Settings, run: Run): object {
-  const held: Held = { work, first, fellBack: false, pending: 0, freed: false };
-  const life = { held };
-  if (!work?.given.kept.isCollected) collected.register(life, held, held);
-  const checkHere = (routine: string): Held => {
-    if (life.held.freed) throw new ShapeError(`${routine}: the factors were freed, expected some that are in use`);
-    return life.held;
-  };
-  function* solving(b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
-    const held = checkHere("Factored.solve");
+  const held: Held = { work, first, fellBack: false };
+  const lifetime = new Lifetime("the factors were freed, expected factors that are in use", {
+    free: () => work && end(work),
+    idle: () => work && freeDropped(work),
+    isCollected: !work || work.given.kept.isCollected === true,
+  });
+  function* solveWithFactors(b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
+    lifetime.checkOpen("Factored.solve");
     const right = checkRight("Factored.solve", b, n);
     const own = settingsOf("Factored.solve", options, settings);
     const columns = onHost("Factored.solve", right);
-    held.pending++;
-    try {
-      return yield* solveWith(held, columns ?? (yield* fetched("Factored.solve", right)), right.order, own, options.method);
-    } finally {
-      if (--held.pending === 0 && held.work) {
-        if (held.freed) release(held);
-        else freeDropped(held.work);
-      }
-    }
+    return yield* lifetime.use(solveColumns(right, columns, own, options.method));
   }
-  // biome-ignore lint/correctness/useYield: a routine that needs no engine, and whose errors come as those of others do
-  function* giving(): Routine<void> {
-    const held = checkHere("Factored.free");
-    collected.unregister(held);
-    release(held);
+  function* solveColumns(
+    right: RightHandSides,
+    onHost: readonly Float64Array[] | undefined,
+    own: Settings,
+    method: SolveOptions["method"],
+  ) {
+    return yield* solveWith(held, onHost ?? (yield* fetched("Factored.solve", right)), right.order, own, method);
+  }
+  // biome-ignore lint/correctness/useYield: a routine, so that its errors come as those of others do
+  function* freeFactors(): Routine<void> {
+    lifetime.checkOpen("Factored.free");
+    lifetime.free();
   }
   return {
-    solve: (b: Float64Array | Matrix, options?: SolveOptions) => run(solving(b, options)),
-    free: () => run(giving()),
+    solve: (b: Float64Array | Matrix, options?: SolveOptions) => run(solveWithFactors(b, options)),
+    free: () => run(freeFactors()),
   };
 }
 

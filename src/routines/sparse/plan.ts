@@ -98,7 +98,8 @@ function asPlan(plan: Plan): SparsePlan {
     *solve(b: Real, x: Real): Routine<void> {
       yield (kernels) => (kernels as SystemKernels).sptrsv(system, b, x);
     },
-    withValues(values, inUse) {
+    // biome-ignore lint/correctness/useYield: on this engine no step is needed
+    *withValues(values, inUse) {
       const { plan: next, replaced } = withValues(plan, values, inUse);
       return { plan: asPlan(next), replaced };
     },

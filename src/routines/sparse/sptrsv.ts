@@ -3,9 +3,11 @@ import { ShapeError } from "../../arrays/errors.ts";
 import { asRow, checkSeparate } from "../../arrays/matrix.ts";
 import { checkSparse, patternInfoOf } from "../../arrays/sparse.ts";
 import type { Format, Real, Sparse } from "../../arrays/types.ts";
-import { newVector } from "../../arrays/vectors.ts";
+import { copyOf, newVector } from "../../arrays/vectors.ts";
+import type { Wait } from "../../engines/device.ts";
 import { SCHEDULES, type SparsePlan, type SystemKernels } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { Lifetime } from "../lifetime.ts";
 import { outputOf } from "../outputs.ts";
 import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
@@ -59,68 +61,82 @@ function* solve(plan: SparsePlan, format: Format, b: Real, out?: Real): Routine<
   return out;
 }
 
-/** A plan's memory: solves that are not through still use it, and values that an update replaced meanwhile. */
-interface Held {
-  plan: SparsePlan;
-  pending: number;
-  replaced: readonly { free(): void }[];
-  freed: boolean;
-}
-const collected = new FinalizationRegistry<Held>(release);
-
-function release(held: Held): void {
-  held.freed = true;
-  if (held.pending > 0) return;
-  for (const memory of [held.plan, ...held.replaced]) memory.free();
-}
-
-// What users see of a plan. Its memory goes when none of the methods can be called any more: they all know `life`.
-function facade(plan: SparsePlan, format: Format, entries: number, run: Run): object {
-  const held: Held = { plan, pending: 0, replaced: [], freed: false };
-  const life = { held };
-  // A registry holds what it is given until the event loop turns: memory that goes by itself may go before.
-  if (!plan.isCollected) collected.register(life, held, held);
-  const checkHere = (routine: string): Held => {
-    if (life.held.freed) throw new ShapeError(`${routine}: the plan was freed, expected one that is in use`);
-    return life.held;
-  };
-  function* borrowing(b: Real, out?: Real): Routine<Real> {
-    const held = checkHere("TriangularPlan.solve");
-    held.pending++;
-    try {
-      return yield* solve(held.plan, format, b, out);
-    } finally {
-      if (--held.pending === 0) {
-        if (held.freed) release(held);
-        else for (const memory of held.replaced) memory.free();
-        held.replaced = [];
-      }
+// What users see of a plan.
+function facade(first: SparsePlan, format: Format, entries: number, run: Run): object {
+  const { schedule, reason, bytes, isCollected = false } = first;
+  const held: Held = { plan: first, replaced: [], updating: undefined };
+  const lifetime = new Lifetime("the plan was freed, expected one that is in use", {
+    free() {
+      freeReplaced(held);
+      held.plan.free();
+    },
+    idle: () => freeReplaced(held),
+    isCollected,
+  });
+  function* solveWithPlan(b: Real, out?: Real): Routine<Real> {
+    lifetime.checkOpen("TriangularPlan.solve");
+    let right = b;
+    if (held.updating) {
+      right = copyOf("TriangularPlan.solve", b);
+      yield* afterUpdates(held);
     }
+    return yield* lifetime.use(solve(held.plan, format, right, out));
   }
-  // biome-ignore lint/correctness/useYield: routines that need no engine, and whose errors come as those of others do
-  function* replacing(values: Real): Routine<void> {
-    const held = checkHere("TriangularPlan.update");
+  function* updateValues(values: Real): Routine<void> {
+    lifetime.checkOpen("TriangularPlan.update");
     checkVectorOf("TriangularPlan.update", "values", values, format, "A");
     checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
-    const { plan, replaced } = held.plan.withValues(values, held.pending > 0);
-    held.plan = plan;
-    if (replaced) held.replaced = [...held.replaced, replaced];
+    const taken = held.updating ? copyOf("TriangularPlan.update", values) : values;
+    yield* afterUpdates(held);
+    yield* lifetime.use(takeValues(held, taken, lifetime.isInUse));
   }
-  // biome-ignore lint/correctness/useYield: likewise
-  function* giving(): Routine<void> {
-    const held = checkHere("TriangularPlan.free");
-    collected.unregister(held);
-    release(held);
+  // biome-ignore lint/correctness/useYield: a routine, so that its errors come as those of others do
+  function* freePlan(): Routine<void> {
+    lifetime.checkOpen("TriangularPlan.free");
+    lifetime.free();
   }
   return {
-    schedule: plan.schedule,
-    reason: plan.reason,
+    schedule,
+    reason,
     get levels() {
-      return life.held.plan.levels();
+      return held.plan.levels();
     },
-    bytes: plan.bytes,
-    solve: (b: Real, out?: Real) => run(borrowing(b, out)),
-    update: (values: Real) => run(replacing(values)),
-    free: () => run(giving()),
+    bytes,
+    solve: (b: Real, out?: Real) => run(solveWithPlan(b, out)),
+    update: (values: Real) => run(updateValues(values)),
+    free: () => run(freePlan()),
   };
+}
+
+/** The plan as it is now, the values that updates replaced while solves used them, and the update that is pending. */
+interface Held {
+  plan: SparsePlan;
+  replaced: readonly { free(): void }[];
+  updating: Wait | undefined;
+}
+
+function freeReplaced(held: Held): void {
+  for (const memory of held.replaced) memory.free();
+  held.replaced = [];
+}
+
+// Calls that come while an update is pending see the values that it brings.
+function* afterUpdates(held: Held): Routine<void> {
+  while (held.updating) yield held.updating;
+}
+
+function* takeValues(held: Held, values: Real, inUse: boolean): Routine<void> {
+  let done = (): void => {};
+  const finished = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  held.updating = { later: () => finished };
+  try {
+    const { plan, replaced } = yield* held.plan.withValues(values, inUse);
+    held.plan = plan;
+    if (replaced) held.replaced = [...held.replaced, replaced];
+  } finally {
+    held.updating = undefined;
+    done();
+  }
 }

@@ -2,10 +2,10 @@ import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { checkDiagonal, missingOnDiagonal, type TriangleSource } from "../../../routines/sparse/analysis.ts";
 import type { SparseOptions } from "../../../routines/sparse/types.ts";
-import { type Device, type DeviceBuffer, now, type Work } from "../../device.ts";
+import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { Schedule, SparsePlan } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
-import { onDevice, type Routine } from "../../steps.ts";
+import type { Routine } from "../../steps.ts";
 import { inScope, Scope } from "../device/scope.ts";
 import { type DeviceLines, type DeviceNumbers, type FoundLevels, SparseSetup, type StoredRows } from "./setup.ts";
 import { type DeviceSystem, solveSystem, WorkSets } from "./solve.ts";
@@ -142,12 +142,12 @@ function made(
       reason,
       levels: () => pattern.levels,
       bytes,
-      solve: (b: Real, x: Real): Routine<void> => onDevice(solveSystem(system, sets, tuning, b, x)),
-      withValues(from, inUse) {
+      solve: (b: Real, x: Real): Routine<void> => solveSystem(system, sets, tuning, b, x),
+      *withValues(from, inUse) {
         const next = inUse ? newNumbers(pattern) : numbers;
         sets.updates++;
         try {
-          now(takeNumbers("TriangularPlan.update", triangle, pattern, from, next));
+          yield* takeNumbers("TriangularPlan.update", triangle, pattern, from, next);
         } catch (error) {
           if (inUse) next.scope.free();
           throw error;
@@ -193,8 +193,7 @@ function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
   }
 }
 
-// New values, unless the diagonal has a zero. Where that must be asked of the device the caller waits for the answer: solves
-// that come later must know which values they are for.
+// New values, unless the diagonal has a zero. Where only the device can tell, this waits for its answer.
 function* takeNumbers(routine: string, triangle: TriangleSource, pattern: Pattern, from: Real, to: Numbers): Work<void> {
   const here = remoteMemory(from) === undefined && remoteMemory(triangle.A.indices) === undefined;
   if (here && !triangle.unit) checkDiagonal(routine, { ...triangle, A: { ...triangle.A, values: from } });
