@@ -2,13 +2,12 @@
 // Ordinary users need none of this: the routines of the main module choose, and return the same bits.
 import { checkPair, checkVector, checkWord, ROUNDINGS } from "./arrays/checks.ts";
 import type { Real, Reduction, Rounding } from "./arrays/types.ts";
-import { newVector } from "./arrays/vectors.ts";
+import { newVector, part } from "./arrays/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
 import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
-import { part } from "./engines/wasm/arena.ts";
 import { load } from "./engines/wasm/load.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
@@ -20,9 +19,10 @@ import type { BothPrecisions } from "./routines/types.ts";
 
 export { type Engine, engineOf } from "./api/engine.ts";
 export { onThreads } from "./api/open.ts";
+export type { StridedMatrix } from "./arrays/matrix.ts";
 export { Random } from "./arrays/random.ts";
 export type { Reduction } from "./arrays/types.ts";
-export type { Kernels, LocalKernels, StridedMatrix, Substitution } from "./engines/kernels.ts";
+export type { Kernels, LocalKernels, Substitution } from "./engines/kernels.ts";
 export type { AsyncKernels } from "./engines/steps.ts";
 export { doubleDoubleTrsv } from "./exact/doubleDouble.ts";
 export { expansionAccumulate } from "./exact/expansion.ts";

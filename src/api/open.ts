@@ -1,11 +1,12 @@
 import { checkCount, checkOptions, checkWord } from "../arrays/checks.ts";
 import { EngineError } from "../arrays/errors.ts";
+import type { StridedMatrix } from "../arrays/matrix.ts";
 import type { Real, Reduction } from "../arrays/types.ts";
 import { copyOf, newVector } from "../arrays/vectors.ts";
 import type { ApproximateKernels } from "../engines/approximate.ts";
 import { embedded } from "../engines/embedded.ts";
 import { embeddedMemory, missingForWasm } from "../engines/embeddedVectors.ts";
-import type { LocalKernels, StridedMatrix } from "../engines/kernels.ts";
+import type { LocalKernels } from "../engines/kernels.ts";
 import { cores } from "../engines/threads/cores.ts";
 import { ThreadKernels } from "../engines/threads/index.ts";
 import { Pool } from "../engines/threads/pool.ts";

@@ -1,7 +1,8 @@
+import type { StridedMatrix } from "../arrays/matrix.ts";
 import type { Real } from "../arrays/types.ts";
 import type { ApproximateKernels } from "./approximate.ts";
 import type { Wait, Work } from "./device.ts";
-import type { Kernels, StridedMatrix, SystemKernels } from "./kernels.ts";
+import type { Kernels, SystemKernels } from "./kernels.ts";
 
 // A routine is written once, as a generator that yields what it wants of an engine and goes on with the answer. One
 // driver runs it on a synchronous engine, one on an asynchronous engine.

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SingularError } from "../../src/arrays/errors.ts";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Real } from "../../src/arrays/types.ts";
 import { now } from "../../src/engines/device.ts";
-import type { ExactStage, StridedMatrix, Substitution } from "../../src/engines/kernels.ts";
+import type { ExactStage, Substitution } from "../../src/engines/kernels.ts";
 import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/dense/trsv.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";

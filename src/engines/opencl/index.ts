@@ -1,12 +1,13 @@
 import type { Backend } from "../../api/engine.ts";
 import { describe } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Reducer } from "../../routines/level1.ts";
 import { inOrder, later, now, type Work } from "../device.ts";
-import type { Kernels, StridedMatrix } from "../kernels.ts";
+import type { Kernels } from "../kernels.ts";
 import type { MatrixKernels } from "../steps.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
