@@ -2,14 +2,13 @@
 // Ordinary users need none of this: the routines of the main module choose, and return the same bits.
 import { checkPair, checkVector, checkWord, ROUNDINGS } from "./arrays/checks.ts";
 import type { Real, Reduction, Rounding } from "./arrays/types.ts";
-import { newVector } from "./arrays/vectors.ts";
+import { newVector, part } from "./arrays/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
 import { type LocalEngine, localKernels } from "./engines/local.ts";
 import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
-import { part } from "./engines/wasm/arena.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./routines/level1.ts";
@@ -19,9 +18,10 @@ import type { Solves } from "./routines/solve/types.ts";
 import type { BothPrecisions } from "./routines/types.ts";
 
 export { type Engine, engineOf } from "./api/engine.ts";
+export type { StridedMatrix } from "./arrays/matrix.ts";
 export { Random } from "./arrays/random.ts";
 export type { Reduction } from "./arrays/types.ts";
-export type { Kernels, LocalKernels, StridedMatrix, Substitution } from "./engines/kernels.ts";
+export type { Kernels, LocalKernels, Substitution } from "./engines/kernels.ts";
 export { LOCAL_ENGINES, type LocalEngine } from "./engines/local.ts";
 export type { AsyncKernels } from "./engines/steps.ts";
 export { openThreads } from "./engines/threads/backend.ts";

@@ -3,10 +3,9 @@ import { EngineError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../arrays/matrix.ts";
 import { checkSparse, patternInfoOf, trusted } from "../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../arrays/types.ts";
-import { copyOf } from "../arrays/vectors.ts";
+import { copyOf, part } from "../arrays/vectors.ts";
 import type { Kept, Store } from "../engines/memory.ts";
 import { remoteMemory } from "../engines/remote.ts";
-import { part } from "../engines/wasm/arena.ts";
 
 /** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
 export interface Resident<V> {

@@ -1,9 +1,52 @@
-import type { StridedMatrix } from "../engines/kernels.ts";
+// Dense matrices: the caller's view (matrix()), the strided view that kernels work on, and the checks of both. Routines, engines and
+// files use it.
+
 import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
 import { ShapeError, SingularError } from "./errors.ts";
 import type { Format, Matrix, Real } from "./types.ts";
 
-/** Where the entries of a matrix are: row by row unless said otherwise, one after another, from the start. */
+/**
+ * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStride + j * colStride]. One of the strides is 1, or does not matter
+ * because there is only one row or column. Transposing exchanges the strides.
+ */
+export interface StridedMatrix {
+  readonly data: Real;
+  readonly offset: number;
+  readonly rows: number;
+  readonly cols: number;
+  readonly rowStride: number;
+  readonly colStride: number;
+}
+
+/**
+ * A strided matrix as contiguous lines: its rows if they are contiguous in memory, else its columns. Line l consists of the elements
+ * offset + l * stride to offset + l * stride + length - 1 of the array.
+ */
+export interface ContiguousLines {
+  /** Whether the lines are rows. */
+  readonly byRows: boolean;
+  /** How many lines there are. */
+  readonly lines: number;
+  readonly length: number;
+  readonly stride: number;
+}
+
+/** The contiguous lines of a matrix. A single column counts as rows of length 1. */
+export function contiguousLines(A: StridedMatrix): ContiguousLines {
+  const byRows = A.colStride === 1 || A.cols <= 1;
+  return byRows
+    ? { byRows, lines: A.rows, length: A.cols, stride: A.rowStride }
+    : { byRows, lines: A.cols, length: A.rows, stride: A.colStride };
+}
+
+/** A matrix of the shape of A whose contiguous lines follow one another in `data` without gaps. */
+export function compactLike(A: StridedMatrix, data: Real): StridedMatrix {
+  const { byRows, length } = contiguousLines(A);
+  const [rowStride, colStride] = byRows ? [length, 1] : [1, length];
+  return { data, offset: 0, rows: A.rows, cols: A.cols, rowStride, colStride };
+}
+
+/** Where the entries of a matrix are in its array. Default: row by row, without gaps, from the start. */
 export interface ViewOptions {
   order?: "row" | "column" | undefined;
   /** The distance between two rows (order "row") or columns (order "column"). */
@@ -56,40 +99,29 @@ export function checkSeparate(routine: string, output: string, to: StridedMatrix
 }
 
 /**
- * Whether two matrices have an entry in common. StridedMatrix come in lines (rows or columns, whichever are without gaps)
- * that lie one behind another in memory. Of B's lines only the last one that begins before the end of a line of A can
- * reach into it, or none does: one look for each line of the matrix that has fewer.
+ * Whether two matrices have an entry in common. The contiguous lines of a matrix follow one another in memory. Of B's lines only the
+ * last one that begins before the end of a line of A can reach into that line: one comparison per line of the matrix with fewer lines.
  */
 export function sharesEntries(A: StridedMatrix, B: StridedMatrix): boolean {
   if (A.data.buffer !== B.data.buffer || A.rows === 0 || A.cols === 0 || B.rows === 0 || B.cols === 0) return false;
-  let [a, b] = [lines(A), lines(B)];
-  if (a.count > b.count) [a, b] = [b, a];
-  if (a.start >= end(b) || b.start >= end(a)) return false;
-  for (let i = 0; i < a.count; i++) {
-    const start = a.start + i * a.step;
-    const last = Math.min(b.count - 1, Math.floor((start + a.length - 1 - b.start) / b.step));
-    if (last >= 0 && b.start + last * b.step + b.length > start) return true;
+  let [a, b] = [extentOf(A), extentOf(B)];
+  if (a.lines > b.lines) [a, b] = [b, a];
+  if (a.start >= b.end || b.start >= a.end) return false;
+  for (let i = 0; i < a.lines; i++) {
+    const start = a.start + i * a.stride;
+    const last = Math.min(b.lines - 1, Math.floor((start + a.length - 1 - b.start) / b.stride));
+    if (last >= 0 && b.start + last * b.stride + b.length > start) return true;
   }
   return false;
 }
 
-interface Lines {
-  readonly start: number;
-  readonly count: number;
-  readonly length: number;
-  readonly step: number;
-}
-
-// Where the lines of a matrix begin, counted in elements from the start of the buffer: typed arrays are aligned, so
-// two of one precision never meet halfway.
-function lines({ data, offset, rows, cols, rowStride, colStride }: StridedMatrix): Lines {
-  const start = data.byteOffset / data.BYTES_PER_ELEMENT + offset;
-  const [count, length, step] = colStride === 1 ? [rows, cols, rowStride] : [cols, rows, colStride];
-  return { start, count, length, step: count === 1 ? length : step };
-}
-
-function end({ start, count, length, step }: Lines): number {
-  return start + (count - 1) * step + length;
+// The lines of a matrix and where the first begins and the last ends, counted in elements from the start of the buffer. Typed arrays
+// are aligned, so elements of two arrays of one precision never overlap partially. The stride of a single line may be anything: its
+// length takes its place.
+function extentOf(A: StridedMatrix): Omit<ContiguousLines, "byRows"> & { readonly start: number; readonly end: number } {
+  const { lines, length, stride } = contiguousLines(A);
+  const start = A.data.byteOffset / A.data.BYTES_PER_ELEMENT + A.offset;
+  return { lines, length, stride: lines === 1 ? length : stride, start, end: start + (lines - 1) * stride + length };
 }
 
 /** A diagonal entry that nothing can be divided by. */

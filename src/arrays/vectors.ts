@@ -1,3 +1,5 @@
+// Vectors made by the library: new ones, copies, and views of a part. Every layer above uses these.
+
 import { EngineError } from "./errors.ts";
 import type { Real } from "./types.ts";
 
@@ -13,7 +15,18 @@ export function copyOf<V extends Real>(routine: string, x: V): V {
   return copy;
 }
 
-/** So many whole numbers. */
+/** A view of n elements of x from element i on. Not subarray(), which a subclass may override to return another type. */
+export function part(x: Real, i: number, n: number): Real {
+  const at = x.byteOffset + i * x.BYTES_PER_ELEMENT;
+  return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
+}
+
+/** Bytes, rounded up to whole cache lines, so that whatever follows in a block of memory is aligned. */
+export function aligned(bytes: number): number {
+  return Math.ceil(bytes / 64) * 64;
+}
+
+/** A new array of 32-bit integers. */
 export function newIntegers(routine: string, length: number): Int32Array {
   return room(routine, length, () => new Int32Array(length));
 }

@@ -1,5 +1,5 @@
+import type { StridedMatrix } from "../arrays/matrix.ts";
 import type { Format } from "../arrays/types.ts";
-import type { StridedMatrix } from "./kernels.ts";
 
 // What solve() is made of beside the exact kernels: a factorisation in ordinary arithmetic. The exact residual decides what its
 // result is worth, so an engine may compute it in any order; its last bits are the engine's own.

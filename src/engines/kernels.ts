@@ -1,3 +1,4 @@
+import type { StridedMatrix } from "../arrays/matrix.ts";
 import type { Real, Reduction, Sparse } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { TriangleSource } from "../routines/sparse/analysis.ts";
@@ -16,19 +17,6 @@ export const EXACT_STAGES: readonly ExactStage[] = [
   "superaccumulator",
   ...SIZES.flatMap((size) => [`fpe${size}`, `fpe${size}ee`] as const),
 ];
-
-/**
- * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStride + j * colStride], and one of the steps is 1
- * (or does not matter, there being one row or column). Transposing exchanges the steps.
- */
-export interface StridedMatrix {
-  readonly data: Real;
-  readonly offset: number;
-  readonly rows: number;
-  readonly cols: number;
-  readonly rowStride: number;
-  readonly colStride: number;
-}
 
 /** A triangular solve as kernels see it: transposition is in the steps of T, everything is set. */
 export interface Substitution {

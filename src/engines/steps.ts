@@ -1,11 +1,11 @@
 // The protocol of routines. A routine is written once, as a generator that yields what it wants of an engine and continues with the
 // answer: runSync() runs it on an engine of the calling thread, runAsync() on any other, which need not be able to block.
-
 import { EngineError } from "../arrays/errors.ts";
+import type { StridedMatrix } from "../arrays/matrix.ts";
 import type { Real } from "../arrays/types.ts";
 import type { ApproximateKernels } from "./approximate.ts";
 import type { Wait, Work } from "./device.ts";
-import type { Kernels, StridedMatrix, SystemKernels } from "./kernels.ts";
+import type { Kernels, SystemKernels } from "./kernels.ts";
 
 type Name = "gemv" | "gemm" | "trsv" | "lu";
 type Promised<K, N extends keyof K> = {

@@ -3,8 +3,7 @@ import { checkVector, describe, typedArrayTag } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, matrix, stridedView } from "../arrays/matrix.ts";
 import type { Matrix, Real } from "../arrays/types.ts";
-import { newVector } from "../arrays/vectors.ts";
-import { part } from "../engines/wasm/arena.ts";
+import { newVector, part } from "../arrays/vectors.ts";
 import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
 
 /**

@@ -2,13 +2,11 @@
 // engine writes a copy, and the output is looked at before it is written, in one step.
 
 import { ShapeError } from "../arrays/errors.ts";
+import { compactLike, contiguousLines, type StridedMatrix } from "../arrays/matrix.ts";
 import type { Real } from "../arrays/types.ts";
-import { newVector } from "../arrays/vectors.ts";
-import type { StridedMatrix } from "../engines/kernels.ts";
+import { newVector, part } from "../arrays/vectors.ts";
 import { remoteMemory } from "../engines/remote.ts";
 import type { Routine } from "../engines/steps.ts";
-import { part } from "../engines/wasm/arena.ts";
-import { linesOf, operandOf } from "../engines/wasm/space.ts";
 
 /** What a call writes: `entries` are for the engine, and write() brings them to the caller when it is through. */
 export interface Output {
@@ -29,16 +27,15 @@ export function laterOutput(routine: string, name: string, to: StridedMatrix, re
 
 /** A copy, whatever memory the output is in. */
 export function copiedOutput(routine: string, name: string, to: StridedMatrix, reads: boolean): Output {
-  const { byRows, lines, length, step } = linesOf(to);
+  const { lines, length, stride: step } = contiguousLines(to);
   const end = to.offset + (lines - 1) * step + length;
   const data = newVector(routine, to.data, lines * length);
   const each = (copy: (there: Real, here: Real) => void): void => {
     for (let l = 0; l < lines; l++) copy(part(to.data, to.offset + l * step, length), part(data, l * length, length));
   };
   if (reads) each((there, here) => here.set(there));
-  const { row, col } = operandOf(byRows, 0, length, 1);
   return {
-    entries: { data, offset: 0, rows: to.rows, cols: to.cols, rowStride: row, colStride: col },
+    entries: compactLike(to, data),
     write() {
       if (to.data.length < end)
         throw new ShapeError(

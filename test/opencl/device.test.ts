@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, engineOf } from "../../src/api/engine.ts";
 import { EngineError } from "../../src/arrays/errors.ts";
-import { runAsync, runSync } from "../../src/engines/steps.ts";
 import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
+import { runAsync, runSync } from "../../src/engines/steps.ts";
 import { csr, exdot, exgemv, exsum, matrix } from "../../src/index.ts";
 import { caught } from "../caught.ts";
 

@@ -4,7 +4,6 @@ import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept } from "../../src/engines/approximate.ts";
 import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
-import { runSync } from "../../src/engines/steps.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
@@ -12,6 +11,7 @@ import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
 import { factorize } from "../../src/engines/opencl/solve/approximate.ts";
 import { invert, type Stored } from "../../src/engines/opencl/solve/inverse.ts";
 import { remoteMemory } from "../../src/engines/remote.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { exgemm, exgemv, matrix } from "../../src/index.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
 

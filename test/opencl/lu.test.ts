@@ -1,7 +1,6 @@
 // The factorizations on a device, each by itself, against the reference: factors, pivots, zero pivots and overflows, to the bit.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
-import { runSync } from "../../src/engines/steps.ts";
 import { firstNotFinite, lu } from "../../src/engines/opencl/dense/lu.ts";
 import { luBatchOf } from "../../src/engines/opencl/dense/luBatch.ts";
 import { luBlockedBy } from "../../src/engines/opencl/dense/luBlocked.ts";
@@ -10,6 +9,7 @@ import { luUnblocked } from "../../src/engines/opencl/dense/luUnblocked.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";

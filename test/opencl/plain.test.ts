@@ -5,7 +5,6 @@ import { EngineError } from "../../src/arrays/errors.ts";
 import type { Format } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels } from "../../src/engines/approximate.ts";
 import type { Work } from "../../src/engines/device.ts";
-import { runSync } from "../../src/engines/steps.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
@@ -13,6 +12,7 @@ import { kernelsOn } from "../../src/engines/opencl/index.ts";
 import { factorize, onDevice, onDeviceWith, substitute } from "../../src/engines/opencl/solve/approximate.ts";
 import type { ApproximateBlocking, ApproximateMatrix } from "../../src/engines/opencl/solve/lu.ts";
 import { remoteMemory } from "../../src/engines/remote.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
 
 const device = await openDevice().catch(() => undefined);

@@ -3,12 +3,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
-import { runSync } from "../../src/engines/steps.ts";
 import { type GemmOptions, gemm } from "../../src/engines/opencl/dense/gemm.ts";
 import { type GemvShape, gemv, gemvBy, shapeFor } from "../../src/engines/opencl/dense/gemv.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { remoteArray, remoteMemory } from "../../src/engines/remote.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random, routinesOn, type StridedMatrix } from "../../src/study.ts";
 import { randomGemm, randomGemv } from "../dense/products.ts";
 import type { DenseRoutines } from "../engines.ts";

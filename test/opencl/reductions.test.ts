@@ -3,7 +3,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { engineOf } from "../../src/api/engine.ts";
 import type { Real, Reduction, Rounding } from "../../src/arrays/types.ts";
-import { runSync } from "../../src/engines/steps.ts";
 import { EXACT_STAGES } from "../../src/engines/kernels.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
@@ -12,6 +11,7 @@ import { map } from "../../src/engines/opencl/reductions/elementwise.ts";
 import { accumulate, accumulateBy, EXACT, enclose, FILTER, type Filter, reduce } from "../../src/engines/opencl/reductions/reduce.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import { remoteArray } from "../../src/engines/remote.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedDot } from "../../src/problems/illConditionedDot.ts";
 import { onlyNegativeZeros } from "../../src/routines/level1.ts";
 import { reduce as reduceOn } from "../../src/routines/reduce.ts";

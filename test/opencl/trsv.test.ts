@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SingularError } from "../../src/arrays/errors.ts";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Real } from "../../src/arrays/types.ts";
-import { runSync } from "../../src/engines/steps.ts";
-import type { ExactStage, StridedMatrix, Substitution } from "../../src/engines/kernels.ts";
+import type { ExactStage, Substitution } from "../../src/engines/kernels.ts";
 import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/dense/trsv.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { remoteArray } from "../../src/engines/remote.ts";
+import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedTriangular } from "../../src/index.ts";
 import { kernels, Random } from "../../src/study.ts";
 import { KINDS, type Kind, toSingle, vector } from "../generators.ts";

@@ -1,9 +1,10 @@
 // What the certificate of solve() is made of on the embedded engine, pools of threads and the reference: inverses of triangles, their
 // weights, and products modulo a prime.
+
 import { afterAll, describe, expect, it } from "vitest";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import { Random } from "../../src/arrays/random.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
-import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { approximateReference } from "../../src/engines/reference/approximate.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
@@ -30,7 +31,7 @@ function read(handle: ApproximateFactors | ApproximateInverses): Float64Array {
   if ("lu" in handle) return handle.lu as Float64Array;
   const { arena, at, shape } = handle as ArenaInverses;
   const n = shape.cols;
-  return Float64Array.from({ length: n * n }, (_, e) => arena.binary64[(at + Math.floor(e / n) * shape.line) / 8 + (e % n)] as number);
+  return Float64Array.from({ length: n * n }, (_, e) => arena.binary64[(at + Math.floor(e / n) * shape.rowStride) / 8 + (e % n)] as number);
 }
 
 const entry = (packed: Float64Array, n: number, upper: boolean, i: number, j: number): number => {

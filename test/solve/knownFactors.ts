@@ -1,5 +1,5 @@
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Real } from "../../src/arrays/types.ts";
-import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { Random } from "../../src/study.ts";
 
 /** A matrix whose factors are known, with every sum of products in them a number of binary32: any order of work gives these bits. */

@@ -1,8 +1,9 @@
 // The factorisation in ordinary arithmetic on the embedded engine and on pools of threads.
+
 import { afterAll, describe, expect, it } from "vitest";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../src/engines/approximate.ts";
-import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import type { ArenaFactors } from "../../src/engines/wasm/approximate.ts";
@@ -46,7 +47,7 @@ function read(factors: ApproximateFactors): { lu: Float64Array; pivots: Int32Arr
   const heap = arena.heap(shape.like);
   const width = shape.like.BYTES_PER_ELEMENT;
   const { rows: n } = shape;
-  const lu = Float64Array.from({ length: n * n }, (_, e) => heap[(at + Math.floor(e / n) * shape.line) / width + (e % n)] as number);
+  const lu = Float64Array.from({ length: n * n }, (_, e) => heap[(at + Math.floor(e / n) * shape.rowStride) / width + (e % n)] as number);
   return { lu, pivots: Int32Array.from(arena.words.subarray((at + shape.pivots) / 4, (at + shape.pivots) / 4 + n)) };
 }
 

@@ -1,7 +1,8 @@
 // For tests of the parts of solve() alone: engines to run routines on, and linear algebra in BigInt to compare with.
+
 import { afterAll } from "vitest";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { ApproximateFactors, Kept } from "../../src/engines/approximate.ts";
-import type { StridedMatrix } from "../../src/engines/kernels.ts";
 import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
 import { type KeptSlices, keepMatrix, type Slices } from "../../src/routines/solve/integers.ts";

@@ -1,9 +1,9 @@
 // Which runs of lines lead to which: the kernel and its twin against the definition, on random triangles and random runs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunLines, SystemKernels } from "../../src/engines/kernels.ts";
+import { LOOKUP_SHIFT } from "../../src/engines/lookup.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
-import { LOOKUP } from "../../src/engines/wasm/assembly/layout.ts";
 import { Block } from "../../src/routines/sparse/storage.ts";
 import { openThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
@@ -45,7 +45,7 @@ function byKernels(kernels: Pick<SystemKernels, "reserve" | "neighbours">, { rev
   const n = lines.length;
   const count = starts.length - 1;
   const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
-  const blocks = Math.ceil(n / 2 ** LOOKUP);
+  const blocks = Math.ceil(n / 2 ** LOOKUP_SHIFT);
   const lengths = [16, n + 1, stored.flat().length, count + 1, blocks, count, count + 1, room];
   const block = new Block(
     (bytes) => kernels.reserve("test", bytes),
@@ -63,7 +63,7 @@ function byKernels(kernels: Pick<SystemKernels, "reserve" | "neighbours">, { rev
     runs.begins[l + 1] = at;
   }
   runs.starts.set(starts);
-  for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP).length - 1;
+  for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP_SHIFT).length - 1;
   runs.seen.fill(-1);
   runs.pointers[0] = 0;
   const found: number[][] = [];

@@ -1,11 +1,12 @@
 import { describe } from "../../arrays/checks.ts";
 import { EngineError, ShapeError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend, Reducer } from "../backend.ts";
 import type { Work } from "../device.ts";
-import type { Kernels, StridedMatrix } from "../kernels.ts";
+import type { Kernels } from "../kernels.ts";
 import { inOrder, type MatrixKernels, runAsync, runSync } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";

@@ -1,7 +1,7 @@
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
-import type { StridedMatrix } from "../kernels.ts";
 
 // The kernels of solve() as they are in textbooks: unblocked, right-looking, one row after another.
 

@@ -1,7 +1,8 @@
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf, store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Kernels, StridedMatrix, Substitution } from "../kernels.ts";
+import type { Kernels, Substitution } from "../kernels.ts";
 
 // The dense routines as SPEC.md defines them: every entry is one exact sum and the roundings it names, in the order
 // of the definition. Slow on purpose; what every engine is compared with. How inner products get into the sum is a

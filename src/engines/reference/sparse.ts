@@ -2,7 +2,7 @@ import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf, store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { RunLines, SparseTriangle, StoredLines, SystemKernels } from "../kernels.ts";
-import { LOOKUP } from "../wasm/assembly/layout.ts";
+import { LOOKUP_SHIFT } from "../lookup.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 
 // The sparse triangular solve as SPEC.md defines it, unknown by unknown in the natural order: every one an exact sum over
@@ -78,7 +78,7 @@ export function neighbours(runs: RunLines, from: number): number {
     for (; p < end; p++) {
       const place = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
       if ((place >= first && place < last) || (place >= low && place < high)) continue;
-      let other = lookup[place >> LOOKUP] as number;
+      let other = lookup[place >> LOOKUP_SHIFT] as number;
       while ((starts[other + 1] as number) <= place) other++;
       low = starts[other] as number;
       high = starts[other + 1] as number;

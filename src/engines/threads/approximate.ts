@@ -1,12 +1,15 @@
+// The approximate kernels of solve() on a pool of threads: the jobs of wasm/jobs/approximate.ts, with factors and inverses in the
+// memory of the pool. threads/index.ts offers them; the hybrid engine uses panel().
+
 import { EngineError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format } from "../../arrays/types.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept, Scaling } from "../approximate.ts";
-import type { StridedMatrix } from "../kernels.ts";
 import { ArenaFactors, ArenaInverses, copyTo } from "../wasm/approximate.ts";
 import * as jobs from "../wasm/jobs/approximate.ts";
 import type { Pool } from "./pool.ts";
 
-/** The plain kernels on a pool of threads. */
+/** The approximate kernels on a pool of threads. */
 export class ThreadApproximate implements ApproximateKernels {
   constructor(private readonly pool: Pool) {}
 
@@ -91,8 +94,8 @@ export class ThreadApproximate implements ApproximateKernels {
   }
 
   /**
-   * P A = L U with partial pivoting of a binary32 matrix, rows by cols (no more than rows), row by row and in place. The first
-   * column whose pivot is 0 or not finite, where nothing is written, or -1.
+   * P A = L U with partial pivoting of a binary32 matrix with rows >= cols, row by row and in place. Returns -1, or the first column
+   * whose pivot is 0 or not finite; then nothing is written.
    */
   panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): Promise<number> {
     const shape = jobs.shapeOf(rows, cols, 0, "binary32");

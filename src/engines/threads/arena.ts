@@ -1,17 +1,19 @@
+// The memory of a pool of threads (pool.ts): an arena over a shared WebAssembly memory that grows.
+
 import type { Real } from "../../arrays/types.ts";
 import { Arena, END, PAGE } from "../wasm/arena.ts";
 import type { WasmMemory, WasmModule } from "../wasm/objects.ts";
 
-const MAX = 65536; // pages: 4 GiB
-const STEP = 256; // pages to grow by at the least: 16 MiB
+const MAX_PAGES = 65536; // 4 GiB
+const MIN_GROWTH = 256; // pages: 16 MiB
 
-/** A memory that workers share. It grows; views handed out before that stay good. */
+/** A memory that workers share. It grows; views made before that stay valid. */
 export class SharedArena extends Arena {
-  // A grown memory is a new buffer over the same bytes, and a view of an old one has the same addresses.
+  // A memory that has grown is a new buffer over the same bytes: views of old buffers have the same addresses.
   private readonly buffers = new WeakSet<ArrayBufferLike>();
 
   constructor(module: WasmModule, start: number) {
-    super(() => module, sharedMemory(Math.ceil((start + END) / PAGE) + STEP), start);
+    super(() => module, sharedMemory(Math.ceil((start + END) / PAGE) + MIN_GROWTH), start);
     this.buffers.add(this.buffer);
   }
 
@@ -23,11 +25,11 @@ export class SharedArena extends Arena {
     const at = super.allocate(bytes, clean);
     if (at !== 0) return at;
     const needed = Math.ceil((bytes + END) / PAGE);
-    for (const more of [Math.max(needed, STEP, this.buffer.byteLength / PAGE / 4), needed]) {
+    for (const more of [Math.max(needed, MIN_GROWTH, this.buffer.byteLength / PAGE / 4), needed]) {
       try {
         this.memory.grow(Math.ceil(more));
       } catch {
-        continue; // refused: once more with as little as will do
+        continue; // refused: try again with no more than is needed
       }
       this.extend(this.memory.buffer as ArrayBuffer);
       this.buffers.add(this.buffer);
@@ -37,9 +39,9 @@ export class SharedArena extends Arena {
   }
 }
 
-// A shared memory takes all of its address space at once: where 4 GiB are not to be had, a half, and so on.
+// A shared memory reserves its maximal address space at once. If 4 GiB are not available, try half of it, and so on.
 function sharedMemory(initial: number): WasmMemory {
-  for (let maximum = MAX; ; maximum /= 2) {
+  for (let maximum = MAX_PAGES; ; maximum /= 2) {
     try {
       return new WebAssembly.Memory({ initial, maximum, shared: true });
     } catch (refused) {

@@ -1,4 +1,6 @@
-/** How many threads can run at once here. */
+// The number of cores, in Node and in browsers. pool.ts and api/open.ts ask for it.
+
+/** How many threads this machine can run at once. */
 export function cores(): number {
   return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? nodeCores() ?? 1;
 }

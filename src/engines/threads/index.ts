@@ -1,14 +1,19 @@
+// The threads engine: the jobs of wasm/jobs/ on a pool of workers. api/open.ts creates it, asynchronous routines call it.
+
 import { EngineError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
-import type { Reserved, RunLines, Shared, SparseTriangle, StoredLines, StridedMatrix, Substitution } from "../kernels.ts";
+import type { Reserved, RunLines, Shared, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { storeIn } from "../memory.ts";
-import * as jobs from "../wasm/jobs/jobs.ts";
+import * as dense from "../wasm/jobs/dense.ts";
+import * as level1 from "../wasm/jobs/level1.ts";
+import * as sparse from "../wasm/jobs/sparse.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
 
-/** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results in one step. */
+/** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results are written in one step. */
 export class ThreadKernels implements Backend {
   readonly kind = "threads";
   /** The kernels of solve(). */
@@ -27,25 +32,27 @@ export class ThreadKernels implements Backend {
 
   gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): Promise<void> {
     const { arena } = this.pool;
-    return this.pool.run(jobs.gemvBytes(arena, A, x, y, undefined), (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, undefined));
+    return this.pool.run(dense.gemvBytes(arena, A, x, y, undefined), (space, job) =>
+      dense.gemv(space, job, alpha, A, x, beta, y, undefined),
+    );
   }
 
   gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): Promise<void> {
-    return this.pool.run(jobs.gemmBytes(this.pool.arena, A, B, C), (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C));
+    return this.pool.run(dense.gemmBytes(this.pool.arena, A, B, C), (space, job) => dense.gemm(space, job, alpha, A, B, beta, C));
   }
 
   trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): Promise<void> {
     const { arena, workers } = this.pool;
-    const blocked = jobs.withBlocks(T, how);
-    return this.pool.run(jobs.trsvBytes(arena, T, b, blocked, undefined, workers), (space, job) =>
-      jobs.trsv(space, job, T, b, x, blocked, undefined, workers),
+    const blocked = dense.withBlocks(T, how);
+    return this.pool.run(dense.trsvBytes(arena, T, b, blocked, undefined, workers), (space, job) =>
+      dense.trsv(space, job, T, b, x, blocked, undefined, workers),
     );
   }
 
   lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Promise<number> {
     const { arena, workers } = this.pool;
-    return this.pool.run(jobs.luBytes(arena, data, rows, cols, count, workers), (space, job) =>
-      jobs.lu(space, job, data, rows, cols, count, pivots, info, workers),
+    return this.pool.run(dense.luBytes(arena, data, rows, cols, count, workers), (space, job) =>
+      dense.lu(space, job, data, rows, cols, count, pivots, info, workers),
     );
   }
 
@@ -56,8 +63,8 @@ export class ThreadKernels implements Backend {
 
   reduce(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): Promise<number> {
     const { arena, workers } = this.pool;
-    return this.pool.run(jobs.reduceBytes(arena, x, y, workers), (space, job) =>
-      jobs.reduce(space, job, op, x, y, root, mode, format, workers),
+    return this.pool.run(level1.reduceBytes(arena, x, y, workers), (space, job) =>
+      level1.reduce(space, job, op, x, y, root, mode, format, workers),
     );
   }
 
@@ -83,7 +90,7 @@ export class ThreadKernels implements Backend {
     };
   }
 
-  // How many use an array that is kept: its resident, and plans.
+  // How many users an array in the pool's memory has: its resident, and plans.
   private readonly held = new Map<ArrayBufferView, number>();
   private hold(array: ArrayBufferView, more: number): void {
     const count = (this.held.get(array) ?? 0) + more;
@@ -94,20 +101,20 @@ export class ThreadKernels implements Backend {
   }
 
   firstZero(lines: StoredLines, from: number, to: number): number {
-    return jobs.firstZero(this.pool.arena, lines, from, to);
+    return sparse.firstZero(this.pool.arena, lines, from, to);
   }
 
   neighbours(runs: RunLines, from: number): number {
-    return jobs.neighbours(this.pool.arena, runs, from);
+    return sparse.neighbours(this.pool.arena, runs, from);
   }
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {
-    return this.pool.run(jobs.sptrsvBytes(system), (space, job) => jobs.sptrsv(space, job, system, b, x));
+    return this.pool.run(sparse.sptrsvBytes(system), (space, job) => sparse.sptrsv(space, job, system, b, x));
   }
 
-  /** Levels by Kahn's algorithm, in any order within one. */
+  /** Levels by Kahn's algorithm. The order within a level is arbitrary. */
   kahn(begins: Int32Array, indices: Int32Array, counts: Int32Array): Promise<{ ilev: Int32Array; jlev: Int32Array }> {
-    return this.pool.run(jobs.kahnBytes(begins, indices), (space, job) => jobs.kahn(space, job, begins, indices, counts));
+    return this.pool.run(sparse.kahnBytes(begins, indices), (space, job) => sparse.kahn(space, job, begins, indices, counts));
   }
 
   /** Vectors and patterns in the memory of the pool. */
@@ -123,6 +130,6 @@ export class ThreadKernels implements Backend {
 
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void> {
     const { arena, workers } = this.pool;
-    return this.pool.run(jobs.reduceBytes(arena, x, y, workers), (space, job) => jobs.accumulate(space, job, op, x, y, workers, into));
+    return this.pool.run(level1.reduceBytes(arena, x, y, workers), (space, job) => level1.accumulate(space, job, op, x, y, workers, into));
   }
 }

@@ -1,15 +1,20 @@
+// The pool of workers behind the threads engine: it starts them, hands out jobs one after another, and recovers from workers that die.
+// threads/index.ts and threads/approximate.ts run their jobs here; worker.ts is the code of a worker.
+
 import { EngineError } from "../../arrays/errors.ts";
+import { aligned } from "../../arrays/vectors.ts";
 import { FRAME, JOB_SIZE } from "../wasm/assembly/layout.ts";
-import { Job } from "../wasm/jobs/jobs.ts";
+import { Job, type JobBody } from "../wasm/jobs/job.ts";
 import type { WasmModule } from "../wasm/objects.ts";
-import { aligned, Space } from "../wasm/space.ts";
+import { Space } from "../wasm/space.ts";
 import { SharedArena } from "./arena.ts";
 import { cores } from "./cores.ts";
 import type { Spawn, Thread } from "./spawn.ts";
 import { ADDRESS, CONTROL_SIZE, FINISHED, POSTED, READY, SOURCE } from "./worker.ts";
 
-// How often a worker looks before it goes to sleep: for half a millisecond where every worker has a core (exlu of order
-// 1024 waits 128 times, and to be woken takes as long), next to nothing where it may have to make room for another.
+// How often a waiting worker looks at a counter before it goes to sleep. PATIENT, if every worker has a core of its own: half a
+// millisecond (exlu of order 1024 waits 128 times, and waking up takes as long). HASTY, if workers share cores: almost none, because
+// the worker it waits for may need its core.
 const PATIENT = 400_000;
 const HASTY = 100;
 
@@ -20,16 +25,16 @@ interface Waiting {
 }
 
 /**
- * Workers over one shared memory. Jobs are posted by an atomic counter that the workers sleep on; all of them work on
- * one job, and the last to finish sends one message. Calls that come meanwhile wait in line. A worker that dies fails the
- * job at hand; all workers are then started anew for those in line, or for the next call.
+ * Workers over one shared memory. Jobs are posted by an atomic counter that the workers sleep on. All of them work on one job, and the
+ * last to finish sends one message. Further calls wait in a queue. If a worker dies, the current job fails; all workers are then
+ * restarted for the queue, or for the next call.
  */
 export class Pool {
   readonly arena: SharedArena;
   private readonly control: number;
   private threads: readonly Thread[] = [];
-  private ended: Promise<unknown> = Promise.resolve(); // of all workers that were told to end
-  private readonly line: Waiting[] = [];
+  private ended: Promise<unknown> = Promise.resolve(); // resolves when all workers that were told to end have ended
+  private readonly queue: Waiting[] = [];
   private working: Waiting | undefined;
   private state: "stopped" | "changing" | "ready" = "stopped";
   private closed = false;
@@ -39,7 +44,7 @@ export class Pool {
     private readonly spawn: Spawn,
     readonly workers: number,
   ) {
-    // The host's frame, those of the workers, the control block, then what is allocated.
+    // The host's frame, the workers' frames, the control block, then allocated memory.
     this.control = FRAME * (workers + 1);
     this.arena = new SharedArena(module, this.control + CONTROL_SIZE);
   }
@@ -50,17 +55,17 @@ export class Pool {
     return pool;
   }
 
-  /** Run a routine over the kernels: its first step, which reads all inputs, before this returns. */
-  async run<R>(bytes: number, routine: (space: Space, job: Job) => Generator<void, R, void>): Promise<R> {
+  /** Run a job. Its first step, which reads all inputs, is done before this returns. */
+  async run<R>(bytes: number, body: JobBody<R>): Promise<R> {
     const size = aligned(JOB_SIZE) + bytes;
     const at = this.arena.allocate(size, false);
     if (at === 0) throw new EngineError(`threads: no memory for ${bytes} bytes`);
     try {
       const space = new Space(this.arena, at, at + size, true);
       const address = space.reserve(JOB_SIZE);
-      const steps = routine(space, new Job(this.arena, address, this.workers));
-      for (let turn = steps.next(); ; turn = steps.next()) {
-        if (turn.done) return turn.value;
+      const steps = body(space, new Job(this.arena, address, this.workers));
+      for (let next = steps.next(); ; next = steps.next()) {
+        if (next.done) return next.value;
         await this.submit(address);
       }
     } finally {
@@ -68,29 +73,29 @@ export class Pool {
     }
   }
 
-  /** What waits or is being worked on fails. The workers have ended when this resolves. */
+  /** Fails the current job and the queue. The workers have ended when this resolves. */
   async close(): Promise<void> {
     this.closed = true;
     await this.end();
     const error = closedError();
     this.working?.reject(error);
     this.working = undefined;
-    this.empty(error);
+    this.failQueue(error);
   }
 
   private submit(address: number): Promise<void> {
     if (this.closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
-      this.line.push({ address, resolve, reject });
+      this.queue.push({ address, resolve, reject });
       if (this.state === "stopped") void this.revive();
       else this.post();
     });
   }
 
-  // Hand the next job to the workers, if they are there and idle.
+  // Hand the next job to the workers if they are ready and idle.
   private post(): void {
     if (this.state !== "ready" || this.working) return;
-    this.working = this.line.shift();
+    this.working = this.queue.shift();
     this.hold(this.working !== undefined);
     if (!this.working) return;
     const words = this.arena.words;
@@ -104,15 +109,16 @@ export class Pool {
   private finished(): void {
     const done = this.working;
     this.working = undefined;
-    done?.resolve(); // its next step may put another job in line
+    done?.resolve(); // its next step may queue another job
     this.post();
   }
 
+  // Whether the workers keep the process alive.
   private hold(alive: boolean): void {
     for (const thread of this.threads) thread.hold(alive);
   }
 
-  // All workers, or an error and none.
+  // Start all workers. If one fails, end them all and throw.
   private async start(): Promise<void> {
     this.state = "changing";
     const threads: Thread[] = [];
@@ -122,7 +128,7 @@ export class Pool {
       await new Promise<void>((resolve, reject) => {
         let missing = this.workers;
         const heard = (message: number): void => {
-          if (this.threads !== threads) return; // sent before it was told to end
+          if (this.threads !== threads) return; // a message of workers that have been told to end
           if (message !== READY) this.finished();
           else if (--missing === 0) resolve();
         };
@@ -159,19 +165,19 @@ export class Pool {
     this.post();
   }
 
-  // Start anew for those in line. If that fails they do, and the next call tries again. Kernels begin in frames of zeros
-  // and leave their superaccumulators so; a worker that died has not.
+  // Restart the workers for the queue. If that fails, the queue fails, and the next call tries again. Kernels expect zeros in the
+  // superaccumulators of their frames and leave zeros there, but a worker that died has not.
   private async revive(): Promise<void> {
     this.arena.zero(FRAME, FRAME * this.workers);
     try {
       await this.start();
     } catch (error) {
-      this.empty(error as EngineError);
+      this.failQueue(error as EngineError);
     }
   }
 
-  // Nobody may touch the memory of a failed job any more when its caller is told. Workers are started anew for a call only:
-  // ones that die at once must not go on for ever.
+  // Before the caller learns of the failure, all workers have ended: none may still touch the memory of the job. They are restarted only
+  // for a call, so that workers which die at once are not restarted forever.
   private async lose(threads: readonly Thread[], why: string): Promise<void> {
     if (this.threads !== threads || this.state !== "ready") return;
     await this.end();
@@ -179,7 +185,7 @@ export class Pool {
     this.working = undefined;
     if (this.closed) return;
     this.state = "stopped";
-    if (this.line.length > 0) await this.revive();
+    if (this.queue.length > 0) await this.revive();
   }
 
   private end(): Promise<unknown> {
@@ -190,8 +196,8 @@ export class Pool {
     return this.ended;
   }
 
-  private empty(error: EngineError): void {
-    for (const waiting of this.line.splice(0)) waiting.reject(error);
+  private failQueue(error: EngineError): void {
+    for (const waiting of this.queue.splice(0)) waiting.reject(error);
   }
 }
 

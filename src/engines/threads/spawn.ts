@@ -1,11 +1,13 @@
+// Workers of Node and of browsers behind one interface. pool.ts starts them.
+
 import { importByName } from "../importByName.js";
 
 /** A worker of Node or of a browser. */
 export interface Thread {
   post(message: unknown): void;
-  /** What it says, and that it has ended without being asked to. */
+  /** Set what is called for its messages, and if it ends without having been told to. */
   listen(message: (data: number) => void, died: (why: string) => void): void;
-  /** Whether it keeps the process alive. A browser's page needs no such thing. */
+  /** Whether it keeps the process alive. No effect in a browser. */
   hold(alive: boolean): void;
   end(): Promise<void>;
 }
@@ -22,14 +24,14 @@ type NodeThreads = { Worker: new (source: string, options: { eval: boolean; exec
 /** A way to start a worker from source text. */
 export type Spawn = (source: string) => Thread;
 
-let address: string | undefined; // of the text in a browser: there is but one, and it lives as long as the page
+let address: string | undefined; // of the source text in a browser; it lives as long as the page
 
-/** How to start a worker here, or undefined where there are none. */
+/** How to start a worker in this environment, or undefined if it has no workers. */
 export async function spawner(): Promise<Spawn | undefined> {
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node !== undefined) {
     const { Worker } = (await importByName("node:worker_threads")) as NodeThreads;
-    // Without the flags of this process: with --input-type=module the text would be a module.
+    // Without the flags of this process: --input-type=module would make the text a module.
     return (source) => nodeThread(new Worker(source, { eval: true, execArgv: [] }));
   }
   if (typeof Worker === "undefined" || typeof URL.createObjectURL !== "function") return undefined;

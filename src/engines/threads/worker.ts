@@ -1,13 +1,13 @@
-// A worker: it sleeps until a job is posted, works on it, and the last to finish tells the host. Plain JavaScript as
-// text, so that a worker starts the same way from sources, from dist/ and from any bundle, in Node and in browsers.
+// The code of a worker: it sleeps until a job is posted and works on it; the last worker to finish tells the host (pool.ts). It is
+// JavaScript as text, so that a worker starts the same way from sources, from dist/ and from any bundle, in Node and in browsers.
 
-/** The control block, in 32-bit words: how many jobs were posted, the address of the current one, who is through with it. */
+/** The control block, in 32-bit words: how many jobs were posted, the address of the current job, how many workers have finished it. */
 export const POSTED = 0;
 export const ADDRESS = 1;
 export const FINISHED = 2;
 export const CONTROL_SIZE = 64;
 
-/** What a worker says when it can work. Anything else it says means that the job at hand is done. */
+/** The message of a worker that is ready. Any other message means that the current job is done. */
 export const READY = 0;
 const DONE = 1;
 

@@ -1,32 +1,35 @@
+// The approximate kernels of solve() on the calling thread: where factors, inverses and kept matrices live, and the calls of the jobs in
+// jobs/approximate.ts. Part of the embedded engine (index.ts); threads/approximate.ts uses the same factors.
+
+import { compactLike, contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
+import { aligned } from "../../arrays/vectors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept, Scaling } from "../approximate.ts";
-import type { StridedMatrix } from "../kernels.ts";
 import type { Arena } from "./arena.ts";
 import * as jobs from "./jobs/approximate.ts";
-import type { Job } from "./jobs/jobs.ts";
-import { aligned, linesOf, Space } from "./space.ts";
+import type { Job, JobBody } from "./jobs/job.ts";
+import { Space } from "./space.ts";
 
-// Memory that was used once is kept for the next call up to this: fresh pages cost 0.5 ms/MB, and a system of order 2000 needs
-// 70 MB where it is factored in binary64.
+// Used memory up to this size is kept for the next call: fresh pages cost 0.5 ms/MB, and a system of order 2000 factored in binary64
+// needs 70 MB.
 const MAX_KEPT = 1 << 27;
-// What an arena is to have room for, as a multiple of the matrix: a copy, factors of either format, and space to work in.
+// The size of a new arena as a multiple of the matrix: a copy, factors of either format, and workspace. EXTRA bytes come on top.
 const ROOM = 4;
-const SMALL = 1 << 22;
+const EXTRA = 1 << 22;
 
-type Routine<R> = (space: Space, job: Job) => Generator<void, R, void>;
-
-/** What the embedded engine lends to its plain kernels. */
-export interface Lender {
+/** The memory that the embedded engine provides for its approximate kernels. */
+export interface ArenaProvider {
   /** The arena that holds an array. */
   find(data: Real): Arena | undefined;
-  /** A new one with room for so many bytes, and for more if that can be had. */
+  /** A new arena with room for `bytes`, or for `wanted` if that much is available. */
   make(routine: string, bytes: number, wanted: number): Arena;
-  /** The arena of the engine's own, which holds no arrays. */
-  home(): Arena;
-  run<R>(arena: Arena, routine: Routine<R>, start: number, end: number): R;
+  /** The engine's scratch arena, which holds no arrays. */
+  scratchArena(): Arena;
+  /** Run a job in the memory from `start` to `end`. */
+  run<R>(arena: Arena, body: JobBody<R>, start: number, end: number): R;
 }
 
-/** The factors of an engine whose memory is an arena. */
+/** Factors in an arena. */
 export class ArenaFactors implements ApproximateFactors {
   readonly n: number;
   readonly column: number;
@@ -40,7 +43,7 @@ export class ArenaFactors implements ApproximateFactors {
     readonly at: number,
     readonly shape: jobs.Shape,
     readonly format: Format,
-    outcome: jobs.Outcome,
+    outcome: jobs.FactorizationOutcome,
     private readonly release: () => void,
   ) {
     this.n = shape.cols;
@@ -56,7 +59,7 @@ export class ArenaFactors implements ApproximateFactors {
   }
 }
 
-/** Their inverses, stored the same way. */
+/** Inverses of factors, stored the same way. */
 export class ArenaInverses implements ApproximateInverses {
   readonly n: number;
   readonly roundings: number;
@@ -72,33 +75,32 @@ export class ArenaInverses implements ApproximateInverses {
   }
 }
 
-// Sums of a tile have at most 64 products of one or two roundings each. An entry is then updated once for each of n / 64 panels, and in
-// its own panel at most 64 times; a few more come with divisions and with the last rows of a block.
+// A tile sums at most 64 products with one or two roundings each. An entry is then updated once for each of n / 64 panels, and at most 64
+// times in its own panel. Divisions and the last rows of a block add a few more.
 const roundingsOf = (n: number): number => 2 * Math.min(n, 64) + Math.min(n, Math.ceil(n / 64) + 80);
 
-/** A copy of A at an address of an arena, line by line without gaps. */
+/** A copy of A at an address of an arena, without gaps. */
 export function copyTo(arena: Arena, A: StridedMatrix, at: number): StridedMatrix {
-  const { byRows, lines, length } = linesOf(A);
+  const { lines, length } = contiguousLines(A);
   const width = A.data.BYTES_PER_ELEMENT;
   new Space(arena, at, at).copyLines(A, 0, lines, 0, length, at);
   const data = width === 8 ? new Float64Array(arena.buffer, at, lines * length) : new Float32Array(arena.buffer, at, lines * length);
-  const [rowStride, colStride] = byRows ? [length, 1] : [1, length];
-  return { data, offset: 0, rows: A.rows, cols: A.cols, rowStride, colStride };
+  return compactLike(A, data);
 }
 
-/** The plain kernels on the calling thread. */
+/** The approximate kernels on the calling thread. */
 export class WasmApproximate implements ApproximateKernels {
-  private shelf: Arena | undefined; // for what is kept, and for factors of what lies where there is no room
+  private spareArena: Arena | undefined; // for kept matrices, and for factors of matrices whose own arena is full
 
-  constructor(private readonly lender: Lender) {}
+  constructor(private readonly provider: ArenaProvider) {}
 
   keep(routine: string, A: StridedMatrix, lasting: boolean): Kept {
-    if (!lasting && this.lender.find(A.data)) return { A, isCollected: true, free() {} };
+    if (!lasting && this.provider.find(A.data)) return { A, isCollected: true, free() {} };
     const bytes = matrixBytes(A);
-    const { arena, places } = this.allocate(routine, [this.shelf], () => [bytes], ROOM * bytes);
+    const { arena, places } = this.allocate(routine, [this.spareArena], () => [bytes], ROOM * bytes);
     const at = places[0] as number;
     const copy = copyTo(arena, A, at);
-    const { data } = copy; // whoever uses the copy has this array
+    const { data } = copy; // every user of the copy refers to this array
     arena.own(data, at);
     let kept = true;
     const free = (): void => {
@@ -123,14 +125,14 @@ export class WasmApproximate implements ApproximateKernels {
     x: Float64Array,
   ): ArenaFactors {
     const shape = jobs.shapeOf(A.rows, A.cols, k, format);
-    // Factors have space for one right-hand side of their own: their arena may be full by then.
+    // Factors come with space for one right-hand side: their arena may be full when a caller solves with them.
     const bytesIn = (arena: Arena): number[] => [jobs.factorizeBytes(arena, A, shape), shape.bytes + jobs.substituteBytes(arena, shape, 1)];
     const { arena, places, ends } = this.allocate(routine, this.near(A), bytesIn, ROOM * matrixBytes(A));
     const [work, at] = places as [number, number];
     let done = false;
     try {
       const run = (space: Space, job: Job) => jobs.factorize(space, job, A, scaling, b, x, shape, at);
-      const outcome = this.lender.run(arena, run, work, ends[0] as number);
+      const outcome = this.provider.run(arena, run, work, ends[0] as number);
       done = true;
       const factors: ArenaFactors = new ArenaFactors(arena, at, shape, format, outcome, () => this.release(arena, [at], factors));
       arena.own(factors, at);
@@ -144,7 +146,7 @@ export class WasmApproximate implements ApproximateKernels {
     const { arena, shape, at } = factors as ArenaFactors;
     const solve = (start: number, right: Float64Array, count: number, to: Float64Array): void => {
       const run = (space: Space, job: Job) => jobs.substitute(space, job, shape, at, right, count, to);
-      this.lender.run(arena, run, start, start + jobs.substituteBytes(arena, shape, count));
+      this.provider.run(arena, run, start, start + jobs.substituteBytes(arena, shape, count));
     };
     const own = at + shape.bytes;
     const place = k === 1 ? own : arena.allocate(jobs.substituteBytes(arena, shape, k), false);
@@ -173,19 +175,19 @@ export class WasmApproximate implements ApproximateKernels {
   invert(routine: string, factors: ApproximateFactors): ArenaInverses {
     const { arena: own, shape, at } = factors as ArenaFactors;
     const toShape = jobs.shapeOf(shape.rows, shape.cols, 0, "binary64");
-    // A kernel sees one memory: where there is no room beside the factors, they are copied to where there is.
+    // A kernel sees one memory: if there is no room beside the factors, they are copied to an arena that has room.
     const bytesIn = (arena: Arena): number[] => [
       toShape.bytes + jobs.weighBytes(toShape),
       jobs.invertBytes(arena, shape, 1),
       ...(arena === own ? [] : [shape.bytes]),
     ];
-    const { arena, places, ends } = this.allocate(routine, [own, this.shelf], bytesIn, 0);
+    const { arena, places, ends } = this.allocate(routine, [own, this.spareArena], bytesIn, 0);
     const [to, work, copy = at] = places as [number, number, number?];
     if (copy !== at || arena !== own) new Uint8Array(arena.buffer, copy, shape.bytes).set(new Uint8Array(own.buffer, at, shape.bytes));
     let done = false;
     try {
       const run = (space: Space, job: Job) => jobs.invert(space, job, shape, copy, toShape, to, 1);
-      this.lender.run(arena, run, work, ends[1] as number);
+      this.provider.run(arena, run, work, ends[1] as number);
       done = true;
     } finally {
       this.release(arena, done ? places.slice(1) : places);
@@ -205,9 +207,14 @@ export class WasmApproximate implements ApproximateKernels {
     out: Float64Array,
   ): void {
     const { arena, shape, at } = triangles as ArenaFactors | ArenaInverses;
-    // The row swaps behind the triangles are not read: inverses have none, and what follows those of factors is their own.
+    // Workspace: what invert() and factorize() reserve behind the triangles and the row swaps.
     const own = at + shape.bytes;
-    this.lender.run(arena, (space, job) => jobs.weigh(space, job, shape, at, part === "upper", v, out), own, own + jobs.weighBytes(shape));
+    this.provider.run(
+      arena,
+      (space, job) => jobs.weigh(space, job, shape, at, part === "upper", v, out),
+      own,
+      own + jobs.weighBytes(shape),
+    );
   }
 
   subtractModulo(routine: string, C: StridedMatrix, P: Float64Array, Q: Float64Array, depth: number, p: number): void {
@@ -219,25 +226,25 @@ export class WasmApproximate implements ApproximateKernels {
   panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): number {
     const shape = jobs.shapeOf(rows, cols, 0, "binary32");
     const bytesIn = (arena: Arena): number => jobs.panelBytes(arena, shape);
-    return this.inSpace("panel", [this.shelf], bytesIn, (space, job) => jobs.panel(space, job, data, shape, pivots));
+    return this.inSpace("panel", [this.spareArena], bytesIn, (space, job) => jobs.panel(space, job, data, shape, pivots));
   }
 
-  // Run a routine that leaves nothing behind.
-  private inSpace<R>(routine: string, arenas: (Arena | undefined)[], bytesIn: (arena: Arena) => number, run: Routine<R>): R {
+  // Run a job that leaves nothing in the arena.
+  private inSpace<R>(routine: string, arenas: (Arena | undefined)[], bytesIn: (arena: Arena) => number, body: JobBody<R>): R {
     const { arena, places, ends } = this.allocate(routine, arenas, (place) => [bytesIn(place)], 0);
     try {
-      return this.lender.run(arena, run, places[0] as number, ends[0] as number);
+      return this.provider.run(arena, body, places[0] as number, ends[0] as number);
     } finally {
       this.release(arena, places);
     }
   }
 
-  // Where to look for room beside A.
+  // The arenas that may have room for work on A.
   private near(A: StridedMatrix): (Arena | undefined)[] {
-    return [this.lender.find(A.data), this.shelf];
+    return [this.provider.find(A.data), this.spareArena];
   }
 
-  // Memory in one of these arenas, or in a new one.
+  // Memory in one of these arenas, or in a new spare arena.
   private allocate(
     routine: string,
     arenas: (Arena | undefined)[],
@@ -248,17 +255,17 @@ export class WasmApproximate implements ApproximateKernels {
       const found = arena && tryAllocate(arena, bytesIn(arena));
       if (found) return found;
     }
-    const needed = bytesIn(this.lender.home()).reduce((sum, bytes) => sum + aligned(bytes), 0);
-    const shelf = this.lender.make(routine, needed, Math.max(wanted, needed) + SMALL);
-    shelf.collected = () => this.release(shelf, []);
-    this.shelf = shelf;
-    return tryAllocate(shelf, bytesIn(shelf)) as { arena: Arena; places: number[]; ends: number[] };
+    const needed = bytesIn(this.provider.scratchArena()).reduce((sum, bytes) => sum + aligned(bytes), 0);
+    const spareArena = this.provider.make(routine, needed, Math.max(wanted, needed) + EXTRA);
+    spareArena.collected = () => this.release(spareArena, []);
+    this.spareArena = spareArena;
+    return tryAllocate(spareArena, bytesIn(spareArena)) as { arena: Arena; places: number[]; ends: number[] };
   }
 
   private release(arena: Arena, places: readonly number[], owner?: object): void {
     if (owner) arena.disown(owner);
     for (const at of places) arena.release(at);
-    if (arena === this.shelf && arena.isEmpty() && arena.touched > MAX_KEPT) this.shelf = undefined;
+    if (arena === this.spareArena && arena.isEmpty() && arena.touched > MAX_KEPT) this.spareArena = undefined;
   }
 }
 
@@ -266,7 +273,7 @@ function matrixBytes(A: StridedMatrix): number {
   return A.rows * A.cols * A.data.BYTES_PER_ELEMENT;
 }
 
-// All of these pieces, or none.
+// Allocate all of these blocks, or none.
 function tryAllocate(arena: Arena, sizes: number[]): { arena: Arena; places: number[]; ends: number[] } | undefined {
   const places: number[] = [];
   for (const bytes of sizes) {

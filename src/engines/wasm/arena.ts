@@ -1,28 +1,28 @@
+// The memory of the WebAssembly engines: allocation in one linear memory, and the kernels instantiated over it. wasm/index.ts and
+// threads/arena.ts build on it; assembly/layout.ts is the map of what lies in front of the arrays.
+
 import type { Real, Reduction } from "../../arrays/types.ts";
+import { part } from "../../arrays/vectors.ts";
 import type { Elementwise } from "../kernels.ts";
 import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
 import type { WasmMemory, WasmModule } from "./objects.ts";
 
-type Kernel = (...args: number[]) => number; // see assembly/vectors.ts and assembly/matrices.ts
+// A compiled kernel: see assembly/vectors.ts and assembly/matrices.ts.
+type Kernel = (...args: number[]) => number;
 type Pair = readonly [Kernel, Kernel];
 type Kernels = Readonly<Record<Reduction, Pair>>;
 
 export const PAGE = 65536;
 const ALIGNMENT = 64;
-const SHORT = 64; // up to this a loop is faster than set() and its view
-export const END = 64; // kernels read in pairs and may look one element past an array's end
-/** Which of a pair of kernels takes numbers of the width of `like`. */
+const SHORT = 64; // elements up to which a loop is faster than set() with a view
+export const END = 64; // bytes kept free: kernels read elements in pairs, possibly one past the end of an array
+
+/** Which kernel of a pair takes the format of `like`. */
 export function widthOf(like: Real): 0 | 1 {
   return like.BYTES_PER_ELEMENT === 8 ? 1 : 0;
 }
 
-// n elements of x from i on. Not subarray(): a subclass may make that another type.
-export function part(x: Real, i: number, n: number): Real {
-  const at = x.byteOffset + i * x.BYTES_PER_ELEMENT;
-  return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
-}
-
-/** The most bytes that one array can have. */
+/** The size limit of one array, in bytes. */
 export const LIMIT = 65536 * PAGE - FRAME - END;
 
 function fixedMemory(bytes: number): WasmMemory {
@@ -31,9 +31,9 @@ function fixedMemory(bytes: number): WasmMemory {
 }
 
 /**
- * One instance of the kernels with a memory of fixed size: scratch to stream ordinary arrays through, and room
- * for arrays that live here. The memory never grows, so views of it never detach; when nothing refers to
- * the arena or its arrays any more, the collector takes it all.
+ * One instance of the kernels with a memory of fixed size: scratch through which ordinary arrays are streamed, and room for arrays that
+ * live in the arena. The memory never grows, so its views never detach. When nothing refers to the arena or its arrays any more, all
+ * of it is garbage-collected.
  */
 export class Arena {
   private exports: Record<string, Kernel> | undefined;
@@ -41,19 +41,19 @@ export class Arena {
   binary64: Float64Array;
   binary32: Float32Array;
   words: Int32Array;
-  private readonly blocks = new Map<number, number>(); // live arrays: offset and size
-  private readonly gaps: { offset: number; size: number }[]; // in order, no two of them touching
-  /** Brings a row of a streamed matrix to where its job says, when the kernels ask for one. */
+  private readonly blocks = new Map<number, number>(); // offset and size of live arrays
+  private readonly gaps: { offset: number; size: number }[]; // free memory by ascending offset, no two gaps adjacent
+  /** Copies a row of a streamed matrix to where its job says. The kernels call it. */
   fetch: (row: number) => void = () => {};
-  // Of the arena's own: a registry that outlives it would hold it until the event loop turns, and a loop that makes plans and drops
-  // them would have none of its memory back before.
+  // The registry belongs to the arena. One that outlives it would keep it alive until the next turn of the event loop, and a loop that
+  // makes and drops plans would not get their memory back before that.
   private readonly owners = new FinalizationRegistry<number>((offset) => {
     this.release(offset);
     this.collected();
   });
-  /** Called when an owner's memory has been given back. */
+  /** Called after the memory of a collected owner has been released. */
   collected: () => void = () => {};
-  private fresh: number; // beyond this no array has ever been: still all zeros
+  private fresh: number; // no array has been beyond this offset: still all zeros
 
   constructor(
     private readonly matrices: () => WasmModule,
@@ -68,13 +68,13 @@ export class Arena {
     this.words = new Int32Array(this.buffer);
   }
 
-  /** Call a kernel for matrices. They are instantiated at the first of these calls. */
+  /** Call a matrix kernel. The first call instantiates them. */
   call(name: string, ...args: number[]): number {
     this.exports ??= instantiate(this.matrices(), this.memory, (row) => this.fetch(row));
     return (this.exports[name] as Kernel)(...args);
   }
 
-  /** This memory as numbers of the width of `like`. */
+  /** The memory as an array of the format of `like`. */
   heap(like: Real): Real {
     return like.BYTES_PER_ELEMENT === 8 ? this.binary64 : this.binary32;
   }
@@ -84,8 +84,8 @@ export class Arena {
   }
 
   /**
-   * The address of n elements of x from i on, as numbers of the width of `like`, padded with zeros to a multiple
-   * of 8: where they are if that will do, else copied to scratch.
+   * The address of n elements of x from element i on, in the format of `like`, followed by zeros up to a multiple of 8 elements. They are
+   * copied to scratch unless they meet these conditions where they are.
    */
   place(x: Real, i: number, n: number, scratch: number, like: Real): number {
     const width = like.BYTES_PER_ELEMENT;
@@ -103,7 +103,7 @@ export class Arena {
     new Uint8Array(this.buffer, at, bytes).fill(0);
   }
 
-  /** The offset of so many zeroed bytes, or of bytes that may hold anything; 0 if there is no gap wide enough. First fit. */
+  /** The offset of a free block, zeroed unless `clean` is false, or 0 if no gap is large enough. First fit. */
   allocate(bytes: number, clean = true): number {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
     const i = this.gaps.findIndex((gap) => gap.size >= size);
@@ -119,11 +119,11 @@ export class Arena {
     return at;
   }
 
-  /** Give back the array at this offset. */
+  /** Free the block at this offset. */
   release(offset: number): void {
     const size = this.blocks.get(offset) as number;
     this.blocks.delete(offset);
-    // The gap goes among the others in order, and joins its neighbours where they touch.
+    // Insert the gap in order, and merge it with adjacent gaps.
     let i = this.gaps.findIndex((gap) => gap.offset > offset);
     if (i < 0) i = this.gaps.length;
     this.gaps.splice(i, 0, { offset, size });
@@ -131,7 +131,7 @@ export class Arena {
     this.join(i - 1);
   }
 
-  /** Give back the array at this offset when its owner is collected, unless disown() is called before. */
+  /** Free the block at this offset when its owner is garbage-collected, unless disown() is called before. */
   own(owner: object, offset: number): void {
     this.owners.register(owner, offset, owner);
   }
@@ -140,7 +140,7 @@ export class Arena {
     this.owners.unregister(owner);
   }
 
-  /** The memory has grown: its views see all of it, and there is a gap more. */
+  /** The memory has grown: renew the views, and add a gap. */
   protected extend(buffer: ArrayBuffer): void {
     const offset = this.buffer.byteLength - END;
     this.gaps.push({ offset, size: buffer.byteLength - this.buffer.byteLength });
@@ -151,7 +151,7 @@ export class Arena {
     this.words = new Int32Array(buffer);
   }
 
-  /** Bytes up to which arrays have been: memory that was never touched costs nothing. */
+  /** The end of the memory that arrays have used so far. Untouched memory costs nothing. */
   get touched(): number {
     return this.fresh;
   }
@@ -160,6 +160,7 @@ export class Arena {
     return this.blocks.size === 0;
   }
 
+  // Merge gap i with the next one if they are adjacent.
   private join(i: number): void {
     const [gap, next] = [this.gaps[i], this.gaps[i + 1]];
     if (!gap || !next || gap.offset + gap.size !== next.offset) return;
@@ -167,7 +168,7 @@ export class Arena {
     this.gaps.splice(i + 1, 1);
   }
 
-  /** The digits of the superaccumulator after normalize(): all in [0, 2^32) but the last, which has the sign. */
+  /** The digits of the superaccumulator after normalize(): all but the last are in [0, 2^32), the last carries the sign. */
   digits(): Float64Array {
     const digits = new Float64Array(DIGIT_COUNT);
     for (let i = 0; i < DIGIT_COUNT; i++) digits[i] = (this.words[DIGITS / 4 + 2 * i] as number) >>> 0;
@@ -176,15 +177,15 @@ export class Arena {
   }
 }
 
-/** The modules of one build. Those for matrices are there once somebody has asked for them. */
+/** The modules of one build. The one for matrices is set once a matrix routine has been loaded. */
 export interface Modules {
   readonly vectors: WasmModule;
   matrices: WasmModule | undefined;
 }
 
-/** An arena of the calling thread, with the kernels for vectors. */
+/** An arena of the calling thread, with the vector kernels. */
 export class VectorArena extends Arena {
-  /** The kernels of each stage, by the kind of reduction, for binary32 and binary64. */
+  /** The kernels of each stage by the kind of reduction, for binary32 and binary64. */
   readonly filter: Kernels;
   readonly ladder: Kernels;
   readonly exact: Kernels;
@@ -198,7 +199,7 @@ export class VectorArena extends Arena {
   constructor(modules: Modules, bytes: number) {
     super(() => modules.matrices as WasmModule, fixedMemory(bytes));
     const exports = instantiate(modules.vectors, this.memory, () => {});
-    // Looked up once: a name put together at every call would cost a short vector more than its sum.
+    // Looked up once: building the name in every call would take longer than the sum of a short vector.
     const pair = (name: string): Pair => [exports[`${name}32`] as Kernel, exports[`${name}64`] as Kernel];
     const stage = (name: string): Kernels => ({ sum: pair(`${name}_sum`), asum: pair(`${name}_asum`), dot: pair(`${name}_dot`) });
     this.filter = stage("filter");

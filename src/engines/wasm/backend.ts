@@ -1,6 +1,7 @@
 // The engine "wasm" as open() gives it: the synchronous kernels of this thread behind promises. Plain TypeScript takes their place
 // where WebAssembly cannot be used and the caller leaves the choice of an engine open.
 import { EngineError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
@@ -9,7 +10,7 @@ import type { ApproximateKernels } from "../approximate.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
 import { embeddedMemory, missingForWasm } from "../embeddedVectors.ts";
-import type { LocalKernels, StridedMatrix } from "../kernels.ts";
+import type { LocalKernels } from "../kernels.ts";
 import { storeIn } from "../memory.ts";
 import type { Probe } from "../table.ts";
 

@@ -1,30 +1,36 @@
+// The embedded engine: the kernels of assembly/ on the calling thread. Vectors are streamed past the vector kernels; matrix routines run
+// as jobs (jobs/*.ts). load.ts and loadVectors.ts create it, routines call it through the contract in engines/kernels.ts.
+
 import { EngineError } from "../../arrays/errors.ts";
+import { contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Elementwise, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, StridedMatrix, Substitution } from "../kernels.ts";
+import type { Elementwise, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
 import { formatOf, mapOne, reference } from "../reference/index.ts";
 import { WasmApproximate } from "./approximate.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
-import * as jobs from "./jobs/jobs.ts";
+import * as dense from "./jobs/dense.ts";
+import { Job, type JobBody } from "./jobs/job.ts";
+import * as sparse from "./jobs/sparse.ts";
 import type { WasmModule } from "./objects.ts";
 import type { Variant } from "./packedModule.ts";
-import { linesOf, Space } from "./space.ts";
+import { Space } from "./space.ts";
 
 // Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
 const TINY = 32;
 
-// Arrays of like size are used together, and only arrays of one arena meet without a copy: an arena has room
-// for four of the first one put into it. Memory that is not touched costs address space only.
+// Arrays of similar size are used together, and only arrays of one arena need no copies: an arena has room for four arrays of the size of
+// its first one. Untouched memory costs only address space.
 const ARRAYS_PER_ARENA = 4;
 const MIN_ARENA = 1 << 24;
 
-// The engine keeps what it needed for one call for the next, but not more than this.
+// The engine keeps the scratch memory of one call for the next, up to this many bytes.
 const MAX_KEPT = 1 << 26;
 
-// One stage of a reduction over a chunk: n terms, a multiple of 8, at these addresses. False ends the pass.
+// One stage of a reduction over a chunk of n terms, a multiple of 8, at these addresses. Returning false ends the pass.
 type Stage = (px: number, py: number, n: number) => unknown;
 
 interface VectorType<V extends Real> {
@@ -36,11 +42,11 @@ interface VectorType<V extends Real> {
 export class WasmKernels implements Kernels {
   readonly name: string;
   readonly modules: Modules;
-  private home: VectorArena; // for streaming, and the operands of matrix routines
-  // Arenas live as long as an array in them does. (Asking weak references at every call would keep them all alive.)
+  private scratchArena: VectorArena; // for streaming, and for the operands of matrix routines
+  // An arena lives as long as an array in it. (Dereferencing weak references in every call would keep them all alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, VectorArena>();
-  private current: VectorArena | undefined; // the one that was made, or had an array given back, last
-  private readonly handedOut = new WeakSet<Real>(); // and not given back: an offset alone may be another array's by now
+  private current: VectorArena | undefined; // where the next array goes: the arena that was last created or had an array freed
+  private readonly handedOut = new WeakSet<Real>(); // arrays not freed yet: an offset alone may belong to a newer array
   private allocated = false;
 
   constructor(
@@ -49,12 +55,12 @@ export class WasmKernels implements Kernels {
   ) {
     this.name = `wasm-${variant}`;
     this.modules = { vectors, matrices: undefined };
-    this.home = new VectorArena(this.modules, 0);
+    this.scratchArena = new VectorArena(this.modules, 0);
   }
 
-  /** Whether a multiply-add rounds once here: (1 + 2^-27)(1 - 2^-27) - 1 is -2^-54, and 0 with two roundings. */
+  /** Whether a multiply-add rounds once on this machine: (1 + 2^-27)(1 - 2^-27) - 1 is -2^-54, and 0 with two roundings. */
   fuses(): boolean {
-    return this.home.multiplyAdd(1 + 2 ** -27, 1 - 2 ** -27, -1) === -(2 ** -54);
+    return this.scratchArena.multiplyAdd(1 + 2 ** -27, 1 - 2 ** -27, -1) === -(2 ** -54);
   }
 
   enclose(op: Reduction, x: Real, y: Real): void {
@@ -98,13 +104,13 @@ export class WasmKernels implements Kernels {
     });
   }
 
-  // Run one exact stage over all terms and add what it accumulated.
+  // Run one exact stage over all terms and add what it accumulated to `into`.
   private collect(x: Real, y: Real, into: Superaccumulator, stage: (arena: VectorArena) => Stage): void {
     const arena = this.arenaOf(x, y);
     this.stream(arena, x, y, stage(arena));
     into.addDigits(arena.digits(), 0);
     into.addSpecials(arena.words[layout.SPECIAL / 4] as number);
-    arena.clear(); // the kernels for matrices find the digits as they left them
+    arena.clear(); // the matrix kernels expect the digits to be zero
   }
 
   map(op: Elementwise, alpha: number, x: Real, y: Real): void {
@@ -134,8 +140,8 @@ export class WasmKernels implements Kernels {
     this.inSpace(
       "exgemv",
       [A.data],
-      (arena) => jobs.gemvBytes(arena, A, x, y, streamed),
-      (space, job) => jobs.gemv(space, job, alpha, A, x, beta, y, streamed),
+      (arena) => dense.gemvBytes(arena, A, x, y, streamed),
+      (space, job) => dense.gemv(space, job, alpha, A, x, beta, y, streamed),
     );
   }
 
@@ -143,19 +149,19 @@ export class WasmKernels implements Kernels {
     this.inSpace(
       "exgemm",
       [A.data, B.data, C.data],
-      (arena) => jobs.gemmBytes(arena, A, B, C),
-      (space, job) => jobs.gemm(space, job, alpha, A, B, beta, C),
+      (arena) => dense.gemmBytes(arena, A, B, C),
+      (space, job) => dense.gemm(space, job, alpha, A, B, beta, C),
     );
   }
 
   trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
-    const blocked = jobs.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
+    const blocked = dense.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
     const streamed = this.streamed(T, blocked.blockSize);
     this.inSpace(
       "extrsv",
       [T.data],
-      (arena) => jobs.trsvBytes(arena, T, b, blocked, streamed, 1),
-      (space, job) => jobs.trsv(space, job, T, b, x, blocked, streamed, 1),
+      (arena) => dense.trsvBytes(arena, T, b, blocked, streamed, 1),
+      (space, job) => dense.trsv(space, job, T, b, x, blocked, streamed, 1),
     );
   }
 
@@ -163,8 +169,8 @@ export class WasmKernels implements Kernels {
     return this.inSpace(
       "exlu",
       [data],
-      (arena) => jobs.luBytes(arena, data, rows, cols, count, 1),
-      (space, job) => jobs.lu(space, job, data, rows, cols, count, pivots, info, 1),
+      (arena) => dense.luBytes(arena, data, rows, cols, count, 1),
+      (space, job) => dense.lu(space, job, data, rows, cols, count, pivots, info, 1),
     );
   }
 
@@ -176,7 +182,7 @@ export class WasmKernels implements Kernels {
       this.arenas.set(arena.buffer, arena);
       return arena;
     },
-    home: () => this.home,
+    scratchArena: () => this.scratchArena,
     run,
   });
 
@@ -200,32 +206,28 @@ export class WasmKernels implements Kernels {
   }
 
   firstZero(lines: StoredLines, from: number, to: number): number {
-    return jobs.firstZero(this.arenas.get(lines.values.buffer) as VectorArena, lines, from, to);
+    return sparse.firstZero(this.arenas.get(lines.values.buffer) as VectorArena, lines, from, to);
   }
 
-  /** One worker has no neighbours: nothing on this thread asks for them. */
+  /** Not used on a single thread: only schedules for several workers need it. */
   readonly neighbours = reference.neighbours;
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): void {
     const arena = this.arenas.get(system.values.buffer) as VectorArena;
     const start = system.work.byteOffset;
-    run(arena, (space, job) => jobs.sptrsv(space, job, system, b, x), start, start + jobs.sptrsvBytes(system));
+    run(arena, (space, job) => sparse.sptrsv(space, job, system, b, x), start, start + sparse.sptrsvBytes(system));
   }
 
-  // An ordinary matrix goes past the kernels a few lines at a time, as many as a chunk holds, in whole blocks.
+  // How an ordinary matrix is streamed past the kernels: as many lines as fit into a chunk, in multiples of `block`. Undefined if the matrix
+  // lives in an arena.
   private streamed(A: StridedMatrix, block: number): { lines: number } | undefined {
     if (this.arenas.has(A.data.buffer)) return undefined;
-    const { lines, length } = linesOf(A);
+    const { lines, length } = contiguousLines(A);
     return { lines: Math.min(lines, Math.max(1, Math.floor(layout.CHUNK / Math.max(length, 1) / block)) * block) };
   }
 
-  // Run a routine in the arena that holds one of its operands and has room for the others, else in the engine's own.
-  private inSpace<R>(
-    name: string,
-    operands: Real[],
-    bytesIn: (arena: VectorArena) => number,
-    routine: (space: Space, job: jobs.Job) => Generator<void, R, void>,
-  ): R {
+  // Run a job in an arena that holds one of its operands and has room for the others, else in the scratch arena.
+  private inSpace<R>(routine: string, operands: Real[], bytesIn: (arena: VectorArena) => number, body: JobBody<R>): R {
     for (const data of operands) {
       const arena = this.arenas.get(data.buffer);
       if (!arena) continue;
@@ -233,16 +235,16 @@ export class WasmKernels implements Kernels {
       const at = arena.allocate(bytes, false);
       if (at === 0) continue;
       try {
-        return run(arena, routine, at, at + bytes);
+        return run(arena, body, at, at + bytes);
       } finally {
         arena.release(at);
       }
     }
-    const bytes = bytesIn(this.home);
-    if (this.home.buffer.byteLength < layout.FRAME + bytes) this.home = this.newArena(name, bytes, 2 * bytes);
-    const { home } = this;
-    if (bytes > MAX_KEPT) this.home = new VectorArena(this.modules, 0);
-    return run(home, routine, layout.FRAME, layout.FRAME + bytes);
+    const bytes = bytesIn(this.scratchArena);
+    if (this.scratchArena.buffer.byteLength < layout.FRAME + bytes) this.scratchArena = this.newArena(routine, bytes, 2 * bytes);
+    const { scratchArena } = this;
+    if (bytes > MAX_KEPT) this.scratchArena = new VectorArena(this.modules, 0);
+    return run(scratchArena, body, layout.FRAME, layout.FRAME + bytes);
   }
 
   /** An array in this engine's memory. */
@@ -268,7 +270,7 @@ export class WasmKernels implements Kernels {
     return array;
   }
 
-  // With room for more if that much can be had, else just for what is needed.
+  // An arena with room for `wanted` bytes if they are available, else for `bytes`.
   private newArena(routine: string, bytes: number, wanted: number): VectorArena {
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes needed, an engine has ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
@@ -283,7 +285,7 @@ export class WasmKernels implements Kernels {
     }
   }
 
-  /** Give an array back; false if it is not one that allocate returned. */
+  /** Free an array. Returns false if allocate() did not return it, or if it has been freed already. */
   free(array: Real): boolean {
     const arena = this.arenas.get(array.buffer);
     if (!arena || !this.handedOut.delete(array)) return false;
@@ -292,19 +294,19 @@ export class WasmKernels implements Kernels {
     return true;
   }
 
-  // Something was given back: the next arrays go there, unless it is a large arena without any, which is let go.
+  // Something was freed in this arena: the next arrays go there. A large arena that is empty is dropped.
   private reuse(arena: VectorArena): void {
     this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * MIN_ARENA ? undefined : arena;
   }
 
-  // The arena that holds x or y, else the one for streaming.
+  // The arena that holds x or y, else the scratch arena.
   private arenaOf(x: Real, y: Real): VectorArena {
-    if (!this.allocated) return this.home;
-    return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.home;
+    if (!this.allocated) return this.scratchArena;
+    return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.scratchArena;
   }
 
-  // Bring the vectors past a stage, chunk by chunk. Those in the arena stay where they are but for the last
-  // few elements, which are padded with zeros in scratch.
+  // Stream the vectors past a stage, chunk by chunk. Vectors in the arena stay where they are, except for the last few elements, which are
+  // copied to scratch and padded with zeros.
   private stream(arena: VectorArena, x: Real, y: Real, stage: Stage): boolean {
     const inside = arena.holds(x) || arena.holds(y);
     const like = wider(x, y);
@@ -320,14 +322,14 @@ export class WasmKernels implements Kernels {
   }
 }
 
-// Of two vectors of different widths the kernels see both as binary64.
+// The vector whose format the kernels use: of two vectors of different formats they see both as binary64.
 function wider(x: Real, y: Real): Real {
   return y.BYTES_PER_ELEMENT === 8 ? y : x;
 }
 
-// The record of the job is in the frame.
-function run<R>(arena: VectorArena, routine: (space: Space, job: jobs.Job) => Generator<void, R, void>, start: number, end: number): R {
-  const steps = routine(new Space(arena, start, end), new jobs.Job(arena, layout.JOB, 1));
+// Run a job on the calling thread. Its record is in the frame.
+function run<R>(arena: VectorArena, body: JobBody<R>, start: number, end: number): R {
+  const steps = body(new Space(arena, start, end), new Job(arena, layout.JOB, 1));
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -1,3 +1,6 @@
+// Loads the embedded engine with its vector kernels only, for programs that use no matrix routine. engines/embeddedVectors.ts and load.ts
+// call it.
+
 import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { WasmKernels } from "./index.ts";
 import { bytesOf, type Variant } from "./packedModule.ts";
@@ -9,11 +12,11 @@ interface Process {
 }
 
 /**
- * The embedded engine of this build with its kernels for vectors, or undefined where the machine cannot run it: no relaxed SIMD in
- * this runtime, a multiply-add that rounds twice, or a big-endian machine. Throws where WebAssembly is not allowed at all.
+ * The embedded engine of this build with its vector kernels, or undefined if the machine cannot run it: no relaxed SIMD in
+ * this runtime, a multiply-add that rounds twice, or a big-endian machine. Throws if WebAssembly is not allowed at all.
  */
 export function loadVectors(variant: Variant): WasmKernels | undefined {
-  // WebAssembly's memory is little-endian everywhere, and typed arrays are not: numbers would arrive with their bytes reversed.
+  // WebAssembly memory is always little-endian. On a big-endian machine typed arrays are not: numbers would arrive with reversed bytes.
   if (!LITTLE_ENDIAN) return undefined;
   const bytes = bytesOf(vectors, variant, false);
   if (!WebAssembly.validate(bytes) && !(variant === "fma" && allowRelaxedSimd() && WebAssembly.validate(bytes))) return undefined;
@@ -21,7 +24,7 @@ export function loadVectors(variant: Variant): WasmKernels | undefined {
   return variant === "dekker" || kernels.fuses() ? kernels : undefined;
 }
 
-// Node 20 has relaxed SIMD behind a flag of the whole process: set only when the user says so, never by us.
+// Node 20 has relaxed SIMD behind a flag of the whole process. Only the user may ask for it.
 function allowRelaxedSimd(): boolean {
   const process = (globalThis as { process?: Process }).process;
   if (process?.env?.HALFULP_RELAXED_SIMD !== "1") return false;

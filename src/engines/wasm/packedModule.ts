@@ -1,10 +1,12 @@
-/** The two builds of one source: with fused multiply-add, and with Dekker's products. The bits are the same. */
+// The format in which the generated files hold the compiled modules. scripts/build.mjs writes it; load.ts and loadVectors.ts read it.
+
+/** The two builds of one source: with fused multiply-add, and with Dekker's products. Both return the same bits. */
 export type Variant = "fma" | "dekker";
 
-/** Both builds of a module, a character a byte, cut into slices that take turns. scripts/build.mjs says why. */
+/** Both builds of a module, one character per byte, cut into slices that alternate. scripts/build.mjs explains why. */
 export interface PackedModule {
   readonly lengths: readonly [number, number];
-  /** The index of the byte that is 3 in a module for shared memory, and 1 otherwise. */
+  /** The index of the byte that is 3 in a module for shared memory and 1 otherwise. */
   readonly shared: readonly [number, number];
   readonly slices: number;
   /** The code of the character that means 0. */
@@ -12,7 +14,7 @@ export interface PackedModule {
   readonly bytes: string;
 }
 
-/** One build, for a memory of its own or for one that threads share. */
+/** The bytes of one build, for a memory of its own or for one that threads share. */
 export function bytesOf(
   { lengths, shared, slices, zero, bytes }: PackedModule,
   variant: Variant,
@@ -22,7 +24,7 @@ export function bytesOf(
   const begin = (of: 0 | 1, slice: number): number => Math.floor((lengths[of] * slice) / slices);
   const out = new Uint8Array(lengths[build]);
   for (let slice = 0; slice < slices; slice++) {
-    // Before this slice are all earlier ones of both builds and, where it is the second, its neighbour.
+    // This slice follows all earlier slices of both builds and, in the second build, its counterpart of the first.
     const other = begin(build === 0 ? 1 : 0, slice + build);
     for (let i = begin(build, slice); i < begin(build, slice + 1); i++) out[i] = bytes.charCodeAt(other + i) - zero;
   }

@@ -1,34 +1,25 @@
-import { EngineError } from "../../arrays/errors.ts";
-import type { Real } from "../../arrays/types.ts";
-import type { StridedMatrix } from "../kernels.ts";
-import { type Arena, part } from "./arena.ts";
+// Memory for the operands of one call of a matrix routine. The jobs (jobs/*.ts) take addresses from it; wasm/index.ts and
+// threads/pool.ts decide where it is.
 
-/** Where a matrix is in an arena: the address of entry (0, 0) and the steps between entries, in bytes. */
+import { EngineError } from "../../arrays/errors.ts";
+import { contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
+import type { Real } from "../../arrays/types.ts";
+import { aligned, part } from "../../arrays/vectors.ts";
+import type { Arena } from "./arena.ts";
+
+/** Where a matrix is in an arena: the address of entry (0, 0) and the strides, in bytes. */
 export interface Operand {
   readonly address: number;
   readonly row: number;
   readonly col: number;
 }
 
-/** A matrix whose lines are rows, or columns, so many bytes apart. */
-export function operandOf(byRows: boolean, address: number, step: number, width: number): Operand {
-  return byRows ? { address, row: step, col: width } : { address, row: width, col: step };
+/** A matrix whose contiguous lines are `stride` bytes apart. `width` is the size of an entry. */
+export function operandOf(byRows: boolean, address: number, stride: number, width: number): Operand {
+  return byRows ? { address, row: stride, col: width } : { address, row: width, col: stride };
 }
 
-/** Bytes, rounded up so that what follows is aligned. */
-export function aligned(bytes: number): number {
-  return Math.ceil(bytes / 64) * 64;
-}
-
-/** The entries of a matrix as lines of memory: its rows, or its columns if those are contiguous. */
-export function linesOf(A: StridedMatrix): { byRows: boolean; lines: number; length: number; step: number } {
-  const byRows = A.colStride === 1 || A.cols <= 1;
-  return byRows
-    ? { byRows, lines: A.rows, length: A.cols, step: A.rowStride }
-    : { byRows, lines: A.cols, length: A.rows, step: A.colStride };
-}
-
-/** Room in an arena for the operands of one call: those that live there stay where they are, others are copied. */
+/** Room in an arena for the operands of one call. Operands that live in the arena stay where they are, others are copied. */
 export class Space {
   private next: number;
 
@@ -36,12 +27,12 @@ export class Space {
     readonly arena: Arena,
     start: number,
     private readonly end: number,
-    private readonly apart = false, // results are written in one step at the end, not where they belong as they come
+    private readonly apart = false, // outputs in the arena are copied too: results are written at the end, in one step
   ) {
     this.next = start;
   }
 
-  /** The address of so many bytes, with whatever they hold. */
+  /** The address of this many bytes, which may hold anything. */
   reserve(bytes: number): number {
     const at = this.next;
     this.next += aligned(bytes);
@@ -49,7 +40,7 @@ export class Space {
     return at;
   }
 
-  /** The address of x, copied unless it is here, or unless its numbers do not matter. */
+  /** The address of x, or of room for it. Elements are copied unless x lives in the arena or `copy` is false. */
   vector(x: Real, copy = true, output = false): number {
     if (this.arena.holds(x) && !(output && this.apart)) return x.byteOffset;
     const at = this.reserve(x.byteLength);
@@ -64,7 +55,7 @@ export class Space {
     return at;
   }
 
-  /** The address of x with zeros behind it up to a multiple of 8. */
+  /** The address of x, followed by zeros up to a multiple of 8 elements. */
   padded(x: Real): number {
     if (this.arena.holds(x) && x.length % 8 === 0) return x.byteOffset;
     const at = this.reserve((x.length + 8) * x.BYTES_PER_ELEMENT);
@@ -73,47 +64,47 @@ export class Space {
     return at;
   }
 
-  /** Where the entries of A are: here already, or line by line in a copy without gaps. */
+  /** Where the entries of A are: in the arena already, or in a copy whose contiguous lines follow one another without gaps. */
   matrix(A: StridedMatrix, copy = true, output = false): Operand {
     const width = A.data.BYTES_PER_ELEMENT;
     if (this.arena.holds(A.data) && !(output && this.apart))
       return { address: A.data.byteOffset + A.offset * width, row: A.rowStride * width, col: A.colStride * width };
-    const { byRows, lines, length } = linesOf(A);
+    const { byRows, lines, length } = contiguousLines(A);
     const address = this.reserve(lines * length * width);
     if (copy) this.copyLines(A, 0, lines, 0, length, address);
     return operandOf(byRows, address, length * width, width);
   }
 
-  /** Lines [first, end) of A, of each the entries from `from` on to `to`, to an address; a line there has all entries. */
+  /** Copy entries [from, to) of the contiguous lines [first, end) of A to an address, where lines have their full length. */
   copyLines(A: StridedMatrix, first: number, end: number, from: number, to: number, address: number): void {
-    const { length, step } = linesOf(A);
+    const { length, stride } = contiguousLines(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
-    if (from === 0 && to === length && step === length) {
-      heap.set(part(A.data, A.offset + first * step, (end - first) * length), at);
+    if (from === 0 && to === length && stride === length) {
+      heap.set(part(A.data, A.offset + first * stride, (end - first) * length), at);
       return;
     }
-    for (let i = first; i < end; i++) heap.set(part(A.data, A.offset + i * step + from, to - from), at + (i - first) * length + from);
+    for (let i = first; i < end; i++) heap.set(part(A.data, A.offset + i * stride + from, to - from), at + (i - first) * length + from);
   }
 
-  /** Numbers from here back to x, unless it is here. */
+  /** Copy the result at an address to x, unless the kernels wrote to x itself. */
   readVector(x: Real, address: number): void {
     if (this.arena.holds(x) && !this.apart) return;
     const at = address / x.BYTES_PER_ELEMENT;
     x.set(this.arena.heap(x).subarray(at, at + x.length));
   }
 
-  /** The entries of a copy made by matrix() back to A, unless it is here. */
+  /** Copy the result in a copy made by matrix() to A, unless the kernels wrote to A itself. */
   readMatrix(A: StridedMatrix, { address }: Operand): void {
     if (this.arena.holds(A.data) && !this.apart) return;
-    const { lines, length, step } = linesOf(A);
+    const { lines, length, stride } = contiguousLines(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
-    for (let i = 0; i < lines; i++) A.data.set(heap.subarray(at + i * length, at + (i + 1) * length), A.offset + i * step);
+    for (let i = 0; i < lines; i++) A.data.set(heap.subarray(at + i * length, at + (i + 1) * length), A.offset + i * stride);
   }
 }
 
-/** The bytes that a call needs for these vectors and matrices where they are not in the arena. */
+/** The bytes that a call needs for those of these vectors and matrices that are not in the arena. */
 export function bytesFor(arena: Arena, vectors: readonly Real[], matrices: readonly StridedMatrix[]): number {
   let bytes = 0;
   for (const x of vectors) if (!arena.holds(x)) bytes += aligned(x.byteLength);

@@ -1,9 +1,8 @@
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../../arrays/checks.ts";
 import { EngineError, ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, stridedView } from "../../arrays/matrix.ts";
+import { asRow, checkMatrix, type StridedMatrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
 import { copyOf, newIntegers, newVector } from "../../arrays/vectors.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import { remoteMemory } from "../../engines/remote.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { correct } from "../../exact/store.ts";

@@ -1,9 +1,8 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
-import { checkMatrix, stridedView, zeroOnDiagonal } from "../../arrays/matrix.ts";
+import { checkMatrix, type StridedMatrix, stridedView, zeroOnDiagonal } from "../../arrays/matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
 
 // Unknowns in a block that is refined, unless the caller says otherwise. Where nothing is, the engine may choose.

@@ -1,10 +1,9 @@
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, stridedView } from "../../arrays/matrix.ts";
+import { asRow, checkMatrix, type StridedMatrix, stridedView } from "../../arrays/matrix.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import { remoteMemory } from "../../engines/remote.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { beside, rowByRow } from "./columns.ts";

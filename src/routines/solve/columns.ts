@@ -1,5 +1,5 @@
 // Matrices without gaps, row by row, as kernels see them; and several vectors as the columns of one.
-import type { StridedMatrix } from "../../engines/kernels.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 
 /** A matrix without gaps, row by row. */
 export function rowByRow(data: Float64Array, rows: number, cols: number): StridedMatrix {

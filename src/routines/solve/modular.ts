@@ -1,8 +1,8 @@
 // Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
 // at most p / 2 in magnitude, in binary64.
 
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Kept } from "../../engines/approximate.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import { remoteMemory } from "../../engines/remote.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { rowByRow } from "./columns.ts";

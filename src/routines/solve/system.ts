@@ -1,10 +1,9 @@
 import { ValueError } from "../../arrays/errors.ts";
-import { newIntegers, newVector } from "../../arrays/vectors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
+import { newIntegers, newVector, part } from "../../arrays/vectors.ts";
 import type { Kept, Scaling } from "../../engines/approximate.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import { remoteMemory } from "../../engines/remote.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { part } from "../../engines/wasm/arena.ts";
 import { powerOfTwo } from "../../exact/bits.ts";
 import { rowByRow } from "./columns.ts";
 import type { Scale } from "./integers.ts";

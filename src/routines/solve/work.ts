@@ -1,8 +1,8 @@
 // What a call of solve() or the factors of factor() hold on an engine: the matrix, its scaled forms, and what was made of them.
 
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import { Random } from "../../arrays/random.ts";
 import type { ApproximateFactors, Kept } from "../../engines/approximate.ts";
-import type { StridedMatrix } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { type Certificate, certify } from "./certificate.ts";
 import { type ExactMatrix, exactMatrix, freeExact, proveRegular } from "./exact.ts";

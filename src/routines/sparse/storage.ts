@@ -1,10 +1,8 @@
 import { zeroOnDiagonal } from "../../arrays/matrix.ts";
 import { addUp } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
-import { newIntegers } from "../../arrays/vectors.ts";
+import { aligned, newIntegers, part } from "../../arrays/vectors.ts";
 import type { Reserved, SparseTriangle, SystemKernels } from "../../engines/kernels.ts";
-import { part } from "../../engines/wasm/arena.ts";
-import { aligned } from "../../engines/wasm/space.ts";
 import {
   checkDiagonal,
   comesBefore,

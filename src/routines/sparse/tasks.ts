@@ -1,6 +1,6 @@
 import { newIntegers } from "../../arrays/vectors.ts";
 import type { SparseTriangle } from "../../engines/kernels.ts";
-import { LOOKUP } from "../../engines/wasm/assembly/layout.ts";
+import { LOOKUP_SHIFT } from "../../engines/lookup.ts";
 
 // What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution. A run does its lines
 // in order, so it waits for earlier runs only and never for itself.
@@ -35,7 +35,7 @@ export interface Runs {
 }
 
 // Lines in a run: enough that handing it out costs little.
-const MIN_RUN = 2 ** LOOKUP;
+const MIN_RUN = 2 ** LOOKUP_SHIFT;
 
 /**
  * Runs of lines in the natural order. A run ends where the next unknown does not need the one before it, at the end of a grid
@@ -116,7 +116,7 @@ function runsAt(begins: readonly number[], n: number): Runs {
   starts[begins.length] = n;
   const lookup = newIntegers("sptrsv", Math.ceil(n / MIN_RUN));
   for (let block = 0, run = 0; block < lookup.length; block++) {
-    while ((starts[run + 1] as number) <= block << LOOKUP) run++;
+    while ((starts[run + 1] as number) <= block << LOOKUP_SHIFT) run++;
     lookup[block] = run;
   }
   return { starts, lookup };

@@ -1,9 +1,8 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
-import { newVector } from "../../../arrays/vectors.ts";
+import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
-import { part } from "../../wasm/arena.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.generated.ts";

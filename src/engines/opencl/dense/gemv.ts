@@ -1,6 +1,7 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { ExactStage, StridedMatrix } from "../../kernels.ts";
+import type { ExactStage } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import { double, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";

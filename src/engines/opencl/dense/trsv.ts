@@ -1,7 +1,7 @@
-import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
+import { type StridedMatrix, zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
 import type { Device, DeviceBuffer, KernelArgument, Work } from "../../device.ts";
-import type { ExactStage, StridedMatrix, Substitution } from "../../kernels.ts";
+import type { ExactStage, Substitution } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";

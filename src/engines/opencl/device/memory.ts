@@ -1,8 +1,8 @@
 import { EngineError } from "../../../arrays/errors.ts";
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newVector } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import type { Kept } from "../../memory.ts";
 import { remoteArray, remoteMemory } from "../../remote.ts";
 import { long } from "./numbers.ts";

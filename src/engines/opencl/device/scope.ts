@@ -1,9 +1,8 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
-import { newVector } from "../../../arrays/vectors.ts";
+import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
-import { part } from "../../wasm/arena.ts";
 
 /** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the steps is 1. */
 export interface DeviceMatrix extends Omit<StridedMatrix, "data"> {

@@ -1,9 +1,8 @@
 import type { Real } from "../../../arrays/types.ts";
-import { newVector } from "../../../arrays/vectors.ts";
+import { newVector, part } from "../../../arrays/vectors.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
 import type { Elementwise } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
-import { part } from "../../wasm/arena.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.generated.ts";

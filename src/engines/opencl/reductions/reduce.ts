@@ -1,10 +1,10 @@
 import type { Format, Real, Reduction, Rounding } from "../../../arrays/types.ts";
+import { part } from "../../../arrays/vectors.ts";
+import { roundSum, settleWithin } from "../../../exact/certify.ts";
 import { LOWEST_EXPONENT, Superaccumulator } from "../../../exact/superaccumulator.ts";
-import { roundSum, settleWithin } from "../../../routines/reduce.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
-import { part } from "../../wasm/arena.ts";
 import type { Choices } from "../choices.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";

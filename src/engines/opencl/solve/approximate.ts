@@ -1,7 +1,7 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Format } from "../../../arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Kept, Scaling } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import type { Copies } from "../device/memory.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";

@@ -1,6 +1,6 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import type { Stored } from "./inverse.ts";

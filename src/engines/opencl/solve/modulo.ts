@@ -1,5 +1,5 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { memoryOf } from "../device/memory.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";

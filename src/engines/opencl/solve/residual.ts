@@ -1,6 +1,6 @@
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { NextResidual } from "../../approximate.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { lanesOf } from "../hybrid/kernels.ts";

@@ -75,11 +75,11 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, o
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle: line l has the entries BEGINS[l] to BEGINS[l + 1] - 1, and IN_LINE says whether its diagonal is one of them.
+// A sparse triangle: line l has the entries BEGINS[l] to BEGINS[l + 1] - 1, and DIAGONAL_AT says whether its diagonal is one of them.
 // Lines are in the order of substitution where ORDER says which unknown is solved k-th; where ORDER is 0, line l is that of
 // unknown l, and UPPER says to start from the last.
 export const JOB_BEGINS = 0xa0;
-export const JOB_IN_LINE = 0xa4;
+export const JOB_DIAGONAL_AT = 0xa4;
 export const JOB_INDICES = 0xa8;
 export const JOB_VALUES = 0xac;
 export const JOB_DIAGONAL = 0xb0; // 0: ones; VALUES if it is in line
@@ -110,7 +110,7 @@ export const JOB_SIZE = 0x100;
 
 // What a factorisation in ordinary arithmetic says of itself: the column of a bad pivot or -1, and of the pivots the least and
 // the largest magnitude.
-export const MIN = 0x08;
+export const SMALLEST = 0x08;
 export const LARGEST = 0x10;
 export const OUTCOME = 0x18;
 
@@ -125,16 +125,16 @@ export const LU_BATCH = 7;
 export const REDUCE = 8;
 export const SPTRSV = 9;
 export const KAHN = 10;
-export const PLAIN_LU = 11;
-export const PLAIN_SOLVE = 12;
+export const APPROXIMATE_LU = 11;
+export const APPROXIMATE_SOLVE = 12;
 export const MAGNITUDES = 13;
-export const PLAIN_RESIDUAL = 14;
-export const PLAIN_INVERT = 15;
+export const APPROXIMATE_RESIDUAL = 14;
+export const INVERT = 15;
 export const WEIGH = 16;
 export const SUBTRACT_MODULO = 17;
 
 // Rows of a residual that a worker sums up where columns are contiguous: 4 KiB of each.
-export const LONG = 512;
+export const RESIDUAL_ROWS = 512;
 
 // What JOB_FINISH says of an entry made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), equation (3) of
 // the triangular paper, or in place of the solution the residual b - T x of a given x. Of a reduction it says which.
@@ -153,7 +153,7 @@ export const LADDER = 1;
 export const EXACT = 2;
 export const PIECE = 65536;
 
-// What JOB_IN_LINE says: the diagonal is no entry of its line, or the last, or the first.
+// What JOB_DIAGONAL_AT says: the diagonal is no entry of its line, or the last, or the first.
 export const APART = 0;
 export const LAST = 1;
 export const FIRST = 2;
@@ -165,7 +165,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
-export const LOOKUP = 5; // JOB_LOOKUP has the run of every 2^LOOKUP-th row
+export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the run of row k << LOOKUP_SHIFT
 
 // Eight sums, their rests and their grids: see strip.ts.
 export const RECORD = 192;

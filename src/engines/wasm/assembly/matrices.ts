@@ -1,5 +1,5 @@
 // What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, PLAIN_INVERT, PLAIN_LU, PLAIN_RESIDUAL, PLAIN_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
+import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
@@ -9,14 +9,14 @@ import { lu, luBatch } from "./dense/lu";
 import { invert, weigh } from "./solve/inverse";
 import { magnitudes } from "./solve/source";
 import { subtractModulo } from "./solve/modular";
-import { plainLu, plainSolve } from "./solve/common";
+import { approximateLu, approximateSolve } from "./solve/common";
 import { reduce } from "./level1/reduce";
 import { residual } from "./solve/residual";
 import { trsvByColumns, trsvByRows } from "./dense/trsv";
 export { setFrame } from "./frame";
 export { luWork } from "./dense/lu";
 export { modularWork } from "./solve/modular";
-export { plainVector, plainWork } from "./solve/common";
+export { solveVector, solveWork } from "./solve/common";
 export { inverseWork } from "./solve/inverse";
 export { setSpins } from "./team";
 export { firstZero, neighbours } from "./sparse/sptrsv";
@@ -36,11 +36,11 @@ export function work(job: usize, worker: i32): void {
     case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
     case SPTRSV: if (single) sptrsv<f32>(job, worker); else sptrsv<f64>(job, worker); break;
     case KAHN: kahn(job, worker); break;
-    case PLAIN_LU: if (single) plainLu<f32>(job, worker); else plainLu<f64>(job, worker); break;
-    case PLAIN_SOLVE: if (single) plainSolve<f32>(job); else plainSolve<f64>(job); break;
-    case PLAIN_RESIDUAL: if (i32At(job, JOB_FROM_SINGLE) != 0) residual<f32>(job, worker); else residual<f64>(job, worker); break;
+    case APPROXIMATE_LU: if (single) approximateLu<f32>(job, worker); else approximateLu<f64>(job, worker); break;
+    case APPROXIMATE_SOLVE: if (single) approximateSolve<f32>(job); else approximateSolve<f64>(job); break;
+    case APPROXIMATE_RESIDUAL: if (i32At(job, JOB_FROM_SINGLE) != 0) residual<f32>(job, worker); else residual<f64>(job, worker); break;
     case MAGNITUDES: if (i32At(job, JOB_FROM_SINGLE) != 0) magnitudes<f32>(job); else magnitudes<f64>(job); break;
-    case PLAIN_INVERT: invert(job, worker); break;
+    case INVERT: invert(job, worker); break;
     case WEIGH: weigh(job); break;
     case SUBTRACT_MODULO: subtractModulo(job, worker); break;
   }

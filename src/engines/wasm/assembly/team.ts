@@ -28,11 +28,11 @@ export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job +
 // sleepers where there are none (some 100 ns): either the sleeper is seen, or it sees the counter's new value first.
 export function waitForLess(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, i32.MIN_VALUE, value - 1); }
 export function waitForMore(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, value + 1, i32.MAX_VALUE); }
-function waitFor(job: usize, counter: usize, least: i32, most: i32): i32 {
+function waitFor(job: usize, counter: usize, low: i32, high: i32): i32 {
   let now = 0;
   for (let i = 0; i < patience; ++i) {
     now = atomic.load<i32>(counter);
-    if (now < least || now > most) continue;
+    if (now < low || now > high) continue;
     if (i > 0) spun();
     return now;
   }
@@ -40,7 +40,7 @@ function waitFor(job: usize, counter: usize, least: i32, most: i32): i32 {
   atomic.add<i32>(job + JOB_SLEEPERS, 1);
   while (true) {
     now = atomic.load<i32>(counter);
-    if (now >= least && now <= most) break;
+    if (now >= low && now <= high) break;
     sleep(counter, now);
   }
   atomic.sub<i32>(job + JOB_SLEEPERS, 1);

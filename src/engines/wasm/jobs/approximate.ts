@@ -1,25 +1,27 @@
+// The approximate kernels of solve() as jobs: factorization, substitution and what its certificates need. Called by wasm/approximate.ts
+// and threads/approximate.ts; the kernels are in assembly/solve/, their contract in engines/approximate.ts.
+
+import { contiguousLines, type StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Format, Real } from "../../../arrays/types.ts";
+import { aligned } from "../../../arrays/vectors.ts";
 import type { Scaling } from "../../approximate.ts";
-import type { StridedMatrix } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
-import { aligned, bytesFor, linesOf, type Operand, type Space } from "../space.ts";
-import type { Job, Run } from "./jobs.ts";
+import { bytesFor, type Operand, type Space } from "../space.ts";
+import type { Job, JobSteps } from "./job.ts";
 
-// The kernels of solve() as jobs: see jobs.ts.
+const STRIP = 32; // bytes of a row that the kernels handle at a time
 
-const STRIP = 32; // bytes that the kernels take at a time
-
-/** A matrix that is being factored, with k more columns, and its row swaps: what there is to know to find it at an address. */
+/** The layout of a matrix that is being factored, with k more columns to its right, followed by its row swaps. */
 export interface Shape {
   readonly rows: number;
   readonly cols: number;
   readonly k: number;
   readonly like: Real; // an array of its format
-  readonly wide: number; // bytes of a row
-  readonly line: number; // from a row to the next: an odd number of cache lines, so that no few of those hold a whole column
-  readonly pivots: number; // where the row swaps are behind the matrix
-  readonly bytes: number; // of all that
+  readonly rowBytes: number; // bytes of a row
+  readonly rowStride: number; // bytes from a row to the next: an odd number of cache lines, which spreads a column over all cache sets
+  readonly pivots: number; // offset of the row swaps, which follow the matrix
+  readonly bytes: number; // all of it
 }
 
 const LIKE = { binary32: new Float32Array(), binary64: new Float64Array() } as const;
@@ -27,59 +29,59 @@ const LIKE = { binary32: new Float32Array(), binary64: new Float64Array() } as c
 export function shapeOf(rows: number, cols: number, k: number, format: Format): Shape {
   const like = LIKE[format];
   const strips = (numbers: number): number => Math.ceil((numbers * like.BYTES_PER_ELEMENT) / STRIP) * STRIP;
-  const wide = strips(cols) + strips(k);
-  const lines = Math.ceil(wide / 64);
-  const line = 64 * (lines + 1 - (lines % 2));
-  const pivots = line * 8 * Math.ceil(rows / 8);
-  return { rows, cols, k, like, wide, line, pivots, bytes: pivots + aligned(4 * cols) };
+  const rowBytes = strips(cols) + strips(k);
+  const cacheLines = Math.ceil(rowBytes / 64);
+  const rowStride = 64 * (cacheLines + 1 - (cacheLines % 2));
+  const pivots = rowStride * 8 * Math.ceil(rows / 8);
+  return { rows, cols, k, like, rowBytes, rowStride, pivots, bytes: pivots + aligned(4 * cols) };
 }
 
-function single(like: Real): number {
+function isSingle(like: Real): number {
   return like.BYTES_PER_ELEMENT === 4 ? 1 : 0;
 }
 
-// Addresses may lie beyond 2^31.
-function plainWork(arena: Arena, shape: Shape): number {
-  return aligned(arena.call("plainWork", single(shape.like), shape.rows, shape.wide) >>> 0);
+// Bytes to work in, and bytes of k right-hand sides. The kernels return sizes as signed integers, and they may be larger than 2^31.
+function workBytes(arena: Arena, shape: Shape): number {
+  return aligned(arena.call("solveWork", isSingle(shape.like), shape.rows, shape.rowBytes) >>> 0);
 }
-function vectors(arena: Arena, shape: Shape, k: number): number {
-  return k * arena.call("plainVector", single(shape.like), shape.rows);
+function vectorBytes(arena: Arena, shape: Shape, k: number): number {
+  return k * arena.call("solveVector", isSingle(shape.like), shape.rows);
 }
 
-/** How a factorisation ended: see ApproximateFactors. */
-export interface Outcome {
+/** How a factorization ended: see ApproximateFactors. */
+export interface FactorizationOutcome {
   readonly column: number;
   readonly least: number;
   readonly largest: number;
 }
 
-// One row or column has no step of its own: as kernels see it, its entries are those of a row.
-function placed(A: StridedMatrix, space: Space): Operand {
+// The kernels recognize contiguous rows by a column stride of one entry. That of a matrix with a single column may be anything.
+function rowOperand(A: StridedMatrix, space: Space): Operand {
   const operand = space.matrix(A);
-  return linesOf(A).byRows ? { ...operand, col: A.data.BYTES_PER_ELEMENT } : operand;
+  return contiguousLines(A).byRows ? { ...operand, col: A.data.BYTES_PER_ELEMENT } : operand;
 }
 
-function start(job: Job, kind: number, shape: Shape, at: number): Job {
+function startJob(job: Job, kind: number, shape: Shape, at: number): Job {
   return job
     .start(kind, shape.like)
     .set(layout.JOB_C, at)
-    .set(layout.JOB_C_ROW, shape.line)
+    .set(layout.JOB_C_ROW, shape.rowStride)
     .set(layout.JOB_M, shape.rows)
     .set(layout.JOB_N, shape.cols)
     .set(layout.JOB_PIVOTS, at + shape.pivots);
 }
 
-function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome(): Outcome } {
+function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome(): FactorizationOutcome } {
   const outcome = space.reserve(layout.OUTCOME);
-  start(job, layout.PLAIN_LU, shape, at)
+  startJob(job, layout.APPROXIMATE_LU, shape, at)
     .set(layout.JOB_K, shape.k)
-    .set(layout.JOB_TO, shape.wide)
-    .set(layout.JOB_WORK, space.reserve(plainWork(space.arena, shape)))
+    .set(layout.JOB_TO, shape.rowBytes)
+    .set(layout.JOB_WORK, space.reserve(workBytes(space.arena, shape)))
     .set(layout.JOB_INFO, outcome);
   return {
     outcome: () => {
       const numbers = space.arena.binary64.subarray(outcome / 8, (outcome + layout.OUTCOME) / 8);
-      const [least, largest] = [numbers[layout.MIN / 8] as number, numbers[layout.LARGEST / 8] as number];
+      const [least, largest] = [numbers[layout.SMALLEST / 8] as number, numbers[layout.LARGEST / 8] as number];
       return { column: space.arena.words[outcome / 4] as number, least, largest };
     },
   };
@@ -87,8 +89,8 @@ function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome():
 
 export function factorizeBytes(arena: Arena, A: StridedMatrix, shape: Shape): number {
   const numbers = (count: number): number => aligned(8 * count);
-  const sides = 2 * numbers(shape.rows * shape.k) + aligned(vectors(arena, shape, shape.k));
-  return bytesFor(arena, [], [A]) + 2 * numbers(shape.rows) + sides + aligned(layout.OUTCOME) + plainWork(arena, shape);
+  const sides = 2 * numbers(shape.rows * shape.k) + aligned(vectorBytes(arena, shape, shape.k));
+  return bytesFor(arena, [], [A]) + 2 * numbers(shape.rows) + sides + aligned(layout.OUTCOME) + workBytes(arena, shape);
 }
 
 /** See ApproximateKernels; the factors go to the address `at`. */
@@ -101,19 +103,19 @@ export function* factorize(
   x: Float64Array,
   shape: Shape,
   at: number,
-): Generator<void, Outcome, void> {
+): JobSteps<FactorizationOutcome> {
   const { arena } = space;
   const length = shape.rows * shape.k;
   const { outcome } = startLu(space, job, shape, at);
   const out = space.reserve(8 * length);
   job
-    .operand(layout.JOB_A, placed(A, space))
-    .set(layout.JOB_FROM_SINGLE, single(A.data))
+    .operand(layout.JOB_A, rowOperand(A, space))
+    .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
     .set(layout.JOB_ROW_SCALE, space.copy(scaling.rows))
     .set(layout.JOB_COL_SCALE, space.copy(scaling.cols));
   job
     .set(layout.JOB_B, space.copy(b))
-    .set(layout.JOB_X, space.reserve(vectors(arena, shape, shape.k)))
+    .set(layout.JOB_X, space.reserve(vectorBytes(arena, shape, shape.k)))
     .set(layout.JOB_OUT, out);
   yield;
   const result = outcome();
@@ -122,16 +124,16 @@ export function* factorize(
 }
 
 export function substituteBytes(arena: Arena, shape: Shape, k: number): number {
-  return 2 * aligned(8 * shape.rows * k) + aligned(vectors(arena, shape, k));
+  return 2 * aligned(8 * shape.rows * k) + aligned(vectorBytes(arena, shape, k));
 }
 
-export function* substitute(space: Space, job: Job, shape: Shape, at: number, b: Float64Array, k: number, x: Float64Array): Run {
+export function* substitute(space: Space, job: Job, shape: Shape, at: number, b: Float64Array, k: number, x: Float64Array): JobSteps {
   const length = shape.rows * k;
   const out = space.reserve(8 * length);
-  start(job, layout.PLAIN_SOLVE, shape, at)
+  startJob(job, layout.APPROXIMATE_SOLVE, shape, at)
     .set(layout.JOB_K, k)
     .set(layout.JOB_B, space.copy(b))
-    .set(layout.JOB_X, space.reserve(vectors(space.arena, shape, k)))
+    .set(layout.JOB_X, space.reserve(vectorBytes(space.arena, shape, k)))
     .set(layout.JOB_OUT, out);
   yield;
   x.set(space.arena.binary64.subarray(out / 8, out / 8 + length));
@@ -141,12 +143,19 @@ export function magnitudesBytes(arena: Arena, A: StridedMatrix): number {
   return bytesFor(arena, [], [A]) + aligned(8 * A.cols) + 2 * aligned(8 * A.rows);
 }
 
-export function* magnitudes(space: Space, job: Job, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): Run {
+export function* magnitudes(
+  space: Space,
+  job: Job,
+  A: StridedMatrix,
+  scale: Float64Array,
+  sums: Float64Array,
+  largest: Float64Array,
+): JobSteps {
   const [sumsAt, largestAt] = [space.reserve(8 * A.rows), space.reserve(8 * A.rows)];
   job
     .start(layout.MAGNITUDES, A.data)
-    .set(layout.JOB_FROM_SINGLE, single(A.data))
-    .operand(layout.JOB_A, placed(A, space))
+    .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
+    .operand(layout.JOB_A, rowOperand(A, space))
     .set(layout.JOB_M, A.rows)
     .set(layout.JOB_N, A.cols);
   job.set(layout.JOB_X, space.copy(scale)).set(layout.JOB_Y, sumsAt).set(layout.JOB_OUT, largestAt);
@@ -158,7 +167,7 @@ export function* magnitudes(space: Space, job: Job, A: StridedMatrix, scale: Flo
 
 export function residualBytes(arena: Arena, A: StridedMatrix, k: number, workers: number): number {
   const sides = aligned(8 * A.cols * k) + 2 * aligned(8 * A.rows * k);
-  return bytesFor(arena, [], [A]) + sides + aligned(8 * (A.cols * k + workers * layout.LONG));
+  return bytesFor(arena, [], [A]) + sides + aligned(8 * (A.cols * k + workers * layout.RESIDUAL_ROWS));
 }
 
 export function* residual(
@@ -171,31 +180,34 @@ export function* residual(
   k: number,
   r: Float64Array,
   workers: number,
-): Run {
+): JobSteps {
   const out = space.reserve(r.byteLength);
   job
-    .start(layout.PLAIN_RESIDUAL, A.data)
+    .start(layout.APPROXIMATE_RESIDUAL, A.data)
     .scalars(alpha, 0)
-    .set(layout.JOB_FROM_SINGLE, single(A.data))
-    .operand(layout.JOB_A, placed(A, space))
+    .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
+    .operand(layout.JOB_A, rowOperand(A, space))
     .set(layout.JOB_M, A.rows)
     .set(layout.JOB_N, A.cols)
     .set(layout.JOB_K, k);
   job
     .set(layout.JOB_X, space.copy(x))
     .set(layout.JOB_B, space.copy(b))
-    .set(layout.JOB_WORK, space.reserve(8 * (A.cols * k + workers * layout.LONG)))
+    .set(layout.JOB_WORK, space.reserve(8 * (A.cols * k + workers * layout.RESIDUAL_ROWS)))
     .set(layout.JOB_OUT, out);
   yield;
   r.set(space.arena.binary64.subarray(out / 8, out / 8 + r.length));
 }
 
 export function panelBytes(arena: Arena, shape: Shape): number {
-  return aligned(4 * shape.rows * shape.cols) + aligned(shape.bytes) + aligned(layout.OUTCOME) + plainWork(arena, shape);
+  return aligned(4 * shape.rows * shape.cols) + aligned(shape.bytes) + aligned(layout.OUTCOME) + workBytes(arena, shape);
 }
 
-/** P A = L U of a binary32 matrix, row by row and at least as tall as wide, in place. -1, or the column of a pivot that is 0 or not finite. */
-export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape, pivots: Int32Array): Generator<void, number, void> {
+/**
+ * P A = L U of a binary32 matrix in place, row by row and at least as tall as wide. Returns -1, or the first column whose pivot is 0 or
+ * not finite.
+ */
+export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape, pivots: Int32Array): JobSteps<number> {
   const at = space.reserve(shape.bytes);
   const compact = space.copy(data);
   const { outcome } = startLu(space, job, shape, at);
@@ -210,9 +222,9 @@ export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape,
   return -1;
 }
 
-// One call's address of what n by n factors or inverses keep at `at`, binary64.
+// Start a job on n by n factors or inverses of binary64 at the address `at`.
 function startTriangle(job: Job, kind: number, shape: Shape, at: number): Job {
-  return job.start(kind, shape.like).set(layout.JOB_C, at).set(layout.JOB_C_ROW, shape.line).set(layout.JOB_N, shape.cols);
+  return job.start(kind, shape.like).set(layout.JOB_C, at).set(layout.JOB_C_ROW, shape.rowStride).set(layout.JOB_N, shape.cols);
 }
 
 const inverseWork = (arena: Arena, shape: Shape): number => aligned(arena.call("inverseWork", shape.cols) >>> 0);
@@ -221,12 +233,12 @@ export function invertBytes(arena: Arena, shape: Shape, workers: number): number
   return workers * inverseWork(arena, shape);
 }
 
-/** See ApproximateKernels; the inverses go to the address `to`, in their own shape. */
-export function* invert(space: Space, job: Job, shape: Shape, at: number, toShape: Shape, to: number, workers: number): Run {
+/** See ApproximateKernels; the inverses go to the address `to`, with a shape of their own. */
+export function* invert(space: Space, job: Job, shape: Shape, at: number, toShape: Shape, to: number, workers: number): JobSteps {
   const each = inverseWork(space.arena, shape);
-  startTriangle(job, layout.PLAIN_INVERT, shape, at)
+  startTriangle(job, layout.INVERT, shape, at)
     .set(layout.JOB_OUT, to)
-    .set(layout.JOB_B_ROW, toShape.line)
+    .set(layout.JOB_B_ROW, toShape.rowStride)
     .set(layout.JOB_WORK, space.reserve(workers * each))
     .set(layout.JOB_WORK_SIZE, each);
   yield;
@@ -234,7 +246,7 @@ export function* invert(space: Space, job: Job, shape: Shape, at: number, toShap
 
 export const weighBytes = (shape: Shape): number => 2 * aligned(8 * shape.cols);
 
-export function* weigh(space: Space, job: Job, shape: Shape, at: number, upper: boolean, v: Float64Array, out: Float64Array): Run {
+export function* weigh(space: Space, job: Job, shape: Shape, at: number, upper: boolean, v: Float64Array, out: Float64Array): JobSteps {
   const sums = space.reserve(8 * shape.cols);
   startTriangle(job, layout.WEIGH, shape, at)
     .set(layout.JOB_X, space.copy(v))
@@ -261,7 +273,7 @@ export function* subtractModulo(
   depth: number,
   p: number,
   workers: number,
-): Run {
+): JobSteps {
   const operand = space.matrix(C);
   job
     .start(layout.SUBTRACT_MODULO, C.data)

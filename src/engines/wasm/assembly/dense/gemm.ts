@@ -1,6 +1,6 @@
 // C := alpha A B + beta C, in tiles of C: strip() on a block of A's rows and packed columns of B. The grid of an entry is
 // known beforehand, from the largest of its row of A and the sum of its column of B in magnitude, so no sum is checked.
-import { MORE, certifiedCombination, put, setRecord } from "../exact/certificate";
+import { BOUND_SLACK, certifiedCombination, put, setRecord } from "../exact/certificate";
 import { frame } from "../frame";
 import { FRAME, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, ROUND, SCRATCH_X, SCRATCH_Y } from "../layout";
 import { binade, powerOfTwo } from "../range";
@@ -39,7 +39,7 @@ function measure<T>(p: usize, line: usize, step: usize, count: i32, n: i32, sum:
       f64.store(at, sum ? f64.load(at) + size : max(f64.load(at), size));
     }
   }
-  for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * MORE));
+  for (let i = 0; i < count; ++i) i32.store(to + (<usize>i << 2), exponentOf(f64.load(sizes + (<usize>i << 3)) * BOUND_SLACK));
 }
 
 // A rows by cols block as binary64, line after line of `width` numbers, with zeros behind the columns there are.

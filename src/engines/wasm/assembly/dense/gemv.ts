@@ -5,7 +5,7 @@ import { frame } from "../frame";
 import { ENCLOSURE, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "../layout";
 import { binade, log2Up, powerOfTwo } from "../range";
 import { forget, skipFilter, remember, rowDots } from "./rows";
-import { ample, setScalars, setTerms, settle } from "../exact/settle";
+import { filterSuffices, setScalars, setTerms, settle } from "../exact/settle";
 import { load, load2, load4, load6, mul, one, splat } from "../simd";
 import { Checked, GRIDS, REST, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, i32At, take } from "../team";
@@ -42,7 +42,7 @@ function entry<T>(job: usize, i: i32, record: usize): bool {
     rowAt<T>(job, i, 0, addressAt(job, JOB_X), i32At(job, JOB_K));
     setScalars(alpha, beta, y, 0);
     v = settle<T>(ROUND, 1, sizeof<T>() == 4);
-    proved = ample;
+    proved = filterSuffices;
   }
   put<T>(p, v);
   return proved;

@@ -34,7 +34,7 @@ let failed: usize = 0; // where an entry that overflowed is noted: 1 + its index
 @inline function sizeAt(lane: i32): usize { return columns + (lane << 5) + 8; }
 @inline function movesAt(lane: i32): usize { return columns + (lane << 5) + 16; }
 
-@inline function blockSpace(least: i32): usize { return <usize>least * (GROUPS * 64) + WIDTH * 32; }
+@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * 32; }
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {

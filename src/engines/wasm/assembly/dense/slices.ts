@@ -6,12 +6,12 @@
 // makes good: all powers of two. Then |a| < 1 and |b| < 2^-depth_k, depth 0 being that of the largest; all k are sorted by depth and taken
 // in blocks. Of a block of n with depths from D on:
 //   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits, m w >= L + 1, are all of it: slice i (from 0) is what x + sigma keeps,
-//   sigma = 1.5 * 2^(53 - (i + 1) w); at most 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at most half a step.
-//   A sum of n products of slices is at most n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
-//   The first slices of a number add up to that number rounded to a step, at most its bound. So in the order of multiply() what has been
-//   summed up is at most |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k (and w >= 2).
+//   sigma = 1.5 * 2^(53 - (i + 1) w); at maxBits 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at maxBits half a step.
+//   A sum of n products of slices is at maxBits n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
+//   The first slices of a number add up to that number rounded to a step, at maxBits its bound. So in the order of multiply() what has been
+//   summed up is at maxBits |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k (and w >= 2).
 // These sums are added up on four grids as in ladder.ts. T of them: the first grid holds twice all 2^-depth_k; what a sum leaves on a grid
-// is at most 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
+// is at maxBits 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
 //
 // Below 2^-FLOOR nothing is cut, and what is left there counts as lost.
 import { binade, log2Up, powerOfTwo } from "../range";
@@ -22,14 +22,14 @@ import { add, mul, one, splat, sub } from "../simd";
 import { tile } from "../solve/tile";
 
 @inline const FLOOR: i32 = 176;
-@inline const MAX: i32 = 4; // slices
-@inline const ROOM: i32 = 512; // slices of a block, each 128 lines of binary64: 512 KiB
-@inline const LONGEST: i32 = 4096; // terms of a sum
-@inline const FAR: i32 = 450; // binades from 1: rows and columns that are not scaled
-@inline const NONE: i32 = -100000; // the size of zeros
+@inline const MAX_SLICES: i32 = 4; // slices
+@inline const MAX_BLOCK: i32 = 512; // slices of a block, each 128 vectors of binary64: 512 KiB
+@inline const MAX_TERMS: i32 = 4096; // terms of a sum
+@inline const MAX_SCALE: i32 = 450; // binades from 1: rows and columns that are not scaled
+@inline const NO_SIZE: i32 = -100000; // the size of zeros
 
 // For each k: the binades of the largest entry and of the last bit in the column of A, in the row of B; then all k by depth.
-@inline function list(i: i32): usize { return frame + SCRATCH_OUT + <usize>i * LONGEST * 4; }
+@inline function list(i: i32): usize { return frame + SCRATCH_OUT + <usize>i * MAX_TERMS * 4; }
 @inline function sizeA(k: i32): i32 { return i32.load(list(0) + (<usize>k << 2)); }
 @inline function sizeB(k: i32): i32 { return i32.load(list(2) + (<usize>k << 2)); }
 @inline function bitsA(k: i32): i32 { return sizeA(k) - i32.load(list(1) + (<usize>k << 2)); }
@@ -51,19 +51,19 @@ let top: i32 = 0, first: i32 = 0, step: i32 = 0, lost: f64 = 0;
 let used: i32 = 0, blockCount: i32 = 0;
 @inline function depthOf(k: i32): i32 { return top - sizeA(k) - sizeB(k); }
 
-// For each k the largest and the last bit of `lines` lines, relative to their exponents. False where a line is out of reach.
-function survey<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, n: i32, large: usize): bool {
-  const small = large + LONGEST * 4;
-  for (let k: usize = 0; k < <usize>n << 2; k += 4) { i32.store(large + k, NONE); i32.store(small + k, -NONE); }
-  const along = step == sizeof<T>(), outer = along ? lines : n, inner = along ? n : lines;
-  const outerStep = along ? line : step, innerStep = along ? step : line;
+// For each k the largest and the last bit of `vectors` vectors, relative to their exponents. False where a vectorStep is out of reach.
+function survey<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, exponents: usize, n: i32, large: usize): bool {
+  const small = large + MAX_TERMS * 4;
+  for (let k: usize = 0; k < <usize>n << 2; k += 4) { i32.store(large + k, NO_SIZE); i32.store(small + k, -NO_SIZE); }
+  const along = step == sizeof<T>(), outer = along ? vectors : n, inner = along ? n : vectors;
+  const outerStep = along ? vectorStep : step, innerStep = along ? step : vectorStep;
   for (let i = 0; i < outer; ++i, p += outerStep) {
     let q = p;
     for (let j = 0; j < inner; ++j, q += innerStep) {
       const x = reinterpret<i64>(one<T>(q));
       if (x << 1 == 0) continue;
       const r = i32.load(exponents + (<usize>(along ? i : j) << 2)), at = <usize>(along ? j : i) << 2;
-      if (abs(r) > FAR) return false;
+      if (abs(r) > MAX_SCALE) return false;
       const e = <i32>(x >>> 52) & 0x7ff, m = x & 0xfffffffffffff;
       const last = max(e, 1) - 1075 + <i32>ctz(e == 0 ? m : m | 0x10000000000000) - r;
       i32.store(large + at, max(i32.load(large + at), e - 1022 - r));
@@ -75,10 +75,10 @@ function survey<T>(p: usize, line: usize, step: usize, lines: i32, exponents: us
 
 // All k with products above 2^-FLOOR of the largest, by depth.
 function sort(n: i32): bool {
-  top = NONE;
+  top = NO_SIZE;
   for (let k = 0; k < n; ++k) top = max(top, sizeA(k) + sizeB(k));
   used = 0; lost = 0;
-  if (top < NONE >> 1) { top = 0; first = 1; return true; } // nothing but zeros
+  if (top < NO_SIZE >> 1) { top = 0; first = 1; return true; } // nothing but zeros
   if (top < -600) return false;
   memory.fill(ends(), 0, 4 * FLOOR);
   let size: f64 = 0;
@@ -88,7 +88,7 @@ function sort(n: i32): bool {
       const at = ends() + (<usize>depth << 2);
       i32.store(at, i32.load(at) + 1);
       size += powerOfTwo(-depth);
-    } else if (depth < -NONE >> 1) lost += powerOfTwo(-FLOOR);
+    } else if (depth < -NO_SIZE >> 1) lost += powerOfTwo(-FLOOR);
   }
   first = binade(2 * size) + 1;
   for (let depth = 0; depth < FLOOR; ++depth) {
@@ -108,23 +108,23 @@ function sort(n: i32): bool {
 
 @inline function width(bits: i32, slices: i32): i32 { return max((bits + slices) / slices, 2); }
 
-// Which k make a block, and how they are cut: what takes the fewest operations a product. A block costs as much as TURN products more.
-@inline const TURN: f64 = 15;
+// Which k make a block, and how they are cut: what takes the fewest operations a product. A block costs as much as BLOCK_COST products more.
+@inline const BLOCK_COST: f64 = 15;
 let length: i32 = 0, slicesA: i32 = 0, slicesB: i32 = 0, widthA: i32 = 0, widthB: i32 = 0;
 function nextBlock(from: i32): bool {
-  const depth = depthOf(sorted(from)), most = FLOOR - depth;
+  const depth = depthOf(sorted(from)), maxBits = FLOOR - depth;
   let best: f64 = Infinity;
-  for (let ma = 1; ma <= MAX; ++ma) for (let mb = 1; mb <= MAX; ++mb) {
+  for (let ma = 1; ma <= MAX_SLICES; ++ma) for (let mb = 1; mb <= MAX_SLICES; ++mb) {
     let La = 0, Lb = 0, wa = 0, wb = 0, t = from;
     for (; t < used; ++t) {
       const k = sorted(t), n = t - from + 1;
-      La = max(La, min(bitsA(k), most));
-      Lb = max(Lb, min(depthOf(k) - depth + bitsB(k), most));
+      La = max(La, min(bitsA(k), maxBits));
+      Lb = max(Lb, min(depthOf(k) - depth + bitsB(k), maxBits));
       const a = width(La, ma), b = width(Lb, mb);
-      if (a + b + log2Up(n) > 55 || max(a, b) > 50 || n * (ma + mb) > ROOM) break;
+      if (a + b + log2Up(n) > 55 || max(a, b) > 50 || n * (ma + mb) > MAX_BLOCK) break;
       wa = a; wb = b;
     }
-    const n = t - from, cost = <f64>(ma * mb) * (<f64>n + TURN) / <f64>n;
+    const n = t - from, cost = <f64>(ma * mb) * (<f64>n + BLOCK_COST) / <f64>n;
     if (n == 0 || cost >= best) continue;
     best = cost;
     length = n; slicesA = ma; slicesB = mb; widthA = wa; widthB = wb;
@@ -132,8 +132,8 @@ function nextBlock(from: i32): bool {
   return best < Infinity;
 }
 
-// All blocks. The ladder does a product in the time of WORTH here.
-@inline const WORTH: f64 = 20;
+// All blocks. The ladder does a product in the time of LADDER_COST here.
+@inline const LADDER_COST: f64 = 20;
 function plan(): bool {
   let work: f64 = 0, terms = 0;
   blockCount = 0;
@@ -143,24 +143,24 @@ function plan(): bool {
     i32.store(at, length); i32.store(at, slicesA, 4); i32.store(at, slicesB, 8); i32.store(at, widthA, 12); i32.store(at, widthB, 16);
     ++blockCount;
     terms += slicesA * slicesB;
-    work += <f64>(slicesA * slicesB) * (<f64>length + TURN);
+    work += <f64>(slicesA * slicesB) * (<f64>length + BLOCK_COST);
   }
   step = 52 - log2Up(terms);
-  return work < WORTH * <f64>(used + 1);
+  return work < LADDER_COST * <f64>(used + 1);
 }
 
-@inline function scaleOf(exponents: usize, line: i32, lines: i32): f64 {
-  const r = line < lines ? i32.load(exponents + (<usize>line << 2)) : 0;
-  return abs(r) > FAR ? 1 : powerOfTwo(-r); // the others are zeros
+@inline function scaleOf(exponents: usize, vectorStep: i32, vectors: i32): f64 {
+  const r = vectorStep < vectors ? i32.load(exponents + (<usize>vectorStep << 2)) : 0;
+  return abs(r) > MAX_SCALE ? 1 : powerOfTwo(-r); // the others are zeros
 }
 
-// Slices of `length` entries of each line, by groups of four lines: slice after slice, and of each the four numbers for every k. Column k
+// Slices of `length` entries of each vectorStep, by groups of four vectors: slice after slice, and of each the four numbers for every k. Column k
 // of A is scaled by -c_k, row k of B by c_k - top.
-function cut<T>(p: usize, line: usize, step: usize, lines: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
+function cut<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
   const slice = <usize>length << 5, coarsest = splat(1.5 * powerOfTwo(53 - w - depth)), finer = splat(powerOfTwo(-w));
-  for (let l = 0; l < lines; l += 2) {
-    const scales = f64x2.replace_lane(splat(scaleOf(exponents, l, lines)), 1, scaleOf(exponents, l + 1, lines));
-    const l0 = p + <usize>l * line, next = l + 1 < lines ? line : 0;
+  for (let l = 0; l < vectors; l += 2) {
+    const scales = f64x2.replace_lane(splat(scaleOf(exponents, l, vectors)), 1, scaleOf(exponents, l + 1, vectors));
+    const l0 = p + <usize>l * vectorStep, next = l + 1 < vectors ? vectorStep : 0;
     let q = to + <usize>(l >> 2) * slice * m + <usize>(l & 2) * 8;
     for (let t = 0; t < length; ++t, q += 32) {
       const k = sorted(from + t), c = sizeA(k), at = l0 + <usize>k * step;
@@ -224,7 +224,7 @@ function multiply(groups: i32, strips: i32): void {
 
 // The sums of all entries of a tile, rows of A by columns of B, with the exponents of both. False where they cannot be had this way.
 export function slice<T>(A: usize, aRow: usize, aCol: usize, B: usize, bRow: usize, bCol: usize, rows: i32, cols: i32, n: i32, rowExponents: usize, colExponents: usize): bool {
-  if (n > LONGEST || !survey<T>(A, aRow, aCol, rows, rowExponents, n, list(0)) || !survey<T>(B, bCol, bRow, cols, colExponents, n, list(2))) return false;
+  if (n > MAX_TERMS || !survey<T>(A, aRow, aCol, rows, rowExponents, n, list(0)) || !survey<T>(B, bCol, bRow, cols, colExponents, n, list(2))) return false;
   if (!sort(n) || !plan()) return false;
   const groups = (rows + 3) >> 2, strips = (cols + 3) >> 2;
   for (let strip = 0; strip < strips; ++strip) for (let group = 0; group < groups; ++group) {

@@ -12,7 +12,7 @@ import { rowAt, spread, spreadRecord } from "./gemv";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND } from "../layout";
 import { Dot } from "../range";
 import { forget, skipFilter, remember, rowDots } from "./rows";
-import { ample, setScalars, setTerms, settle } from "../exact/settle";
+import { filterSuffices, setScalars, setTerms, settle } from "../exact/settle";
 import { one } from "../simd";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "../team";
 
@@ -65,7 +65,7 @@ function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: u
       }
       setScalars(-1, 1, b, extra);
       v = settle<T>(finish, d, sizeof<T>() == 4);
-      proved += <i32>ample;
+      proved += <i32>filterSuffices;
     }
     put<T>(out + <usize>i * sizeof<T>(), v);
   }

@@ -6,16 +6,16 @@ import { U, productExcess, splat, twoSumError } from "../simd";
 @inline export const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
 @inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
 // A bound is itself a sum of many rounded numbers: see exact/enclosure.ts.
-@inline export const MORE: f64 = 1.00000095367431640625; // 1 + 2^-20
-@inline export const LITTLE_MORE: f64 = 1.0000000000000008882; // 1 + 2^-50
+@inline export const BOUND_SLACK: f64 = 1.00000095367431640625; // 1 + 2^-20
+@inline export const SUM_SLACK: f64 = 1.0000000000000008882; // 1 + 2^-50
 @inline const TINY: f64 = 8.095e-320; // 2^-1060 and a little: what a few underflowing products may lose
 
 @inline function nextUp(x: f64): f64 { return x == 0 ? f64.MIN_VALUE : reinterpret<f64>(reinterpret<i64>(x) + (x > 0 ? 1 : -1)); }
 
 // The same in the ordinary case, for loops: binary64, and a bound that has been inflated already.
-@inline export function inflated(bound: f64): f64 { return bound * MORE; }
+@inline export function inflated(bound: f64): f64 { return bound * BOUND_SLACK; }
 @inline export function certifiedQuickly(high: f64, low: f64, bound: f64): f64 {
-  const h = high + low, m = (abs(twoSumError(high, low, h)) + bound) * LITTLE_MORE;
+  const h = high + low, m = (abs(twoSumError(high, low, h)) + bound) * SUM_SLACK;
   return h + m == h && h - m == h && abs(h) > SMALL && abs(h) < LARGE ? h : NaN;
 }
 
@@ -28,7 +28,7 @@ export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
     if (l == 0) return <f64><f32>h;
   }
   if (!(size > SMALL && size < LARGE)) return NaN;
-  const m = (abs(l) + bound * MORE) * LITTLE_MORE;
+  const m = (abs(l) + bound * BOUND_SLACK) * SUM_SLACK;
   if (!single) return h + m == h && h - m == h ? h : NaN;
   const under = <f32>-nextUp(-(h - m)), over = <f32>nextUp(h + m);
   return under == over && under != 0 ? <f64>under : NaN;
@@ -45,7 +45,7 @@ export function certifiedQuotient(high: f64, low: f64, bound: f64, d: f64, singl
   }
   if (!(abs(h) > SMALL && abs(h) < LARGE)) return NaN;
   const q = h / d, rest = (h - q * d + excess(q, d)) + l, correction = rest / d;
-  const error = (bound * MORE + 2 * U * abs(rest)) / abs(d) * LITTLE_MORE + 2 * U * abs(correction) + (rest == 0 && bound == 0 ? 0 : TINY);
+  const error = (bound * BOUND_SLACK + 2 * U * abs(rest)) / abs(d) * SUM_SLACK + 2 * U * abs(correction) + (rest == 0 && bound == 0 ? 0 : TINY);
   return certified(q, correction, error, single);
 }
 
@@ -64,7 +64,7 @@ export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   const rest = ((es - ep) - eb) + a;
   f64.store(record, s, HIGH);
   f64.store(record, rest, LOW);
-  f64.store(record, abs(alpha) * bound * MORE + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
+  f64.store(record, abs(alpha) * bound * BOUND_SLACK + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
 }
 
 // The entry alpha * the sum in a record + beta * y, or NaN; the record becomes its enclosure.
@@ -104,7 +104,7 @@ export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): 
   if (kind == PAPER) return q;
   // s is known, and so is an interval for what it leaves: divided and added, both ends must agree.
   const h = high + low, l = twoSumError(high, low, h), rest = (h - s) + l;
-  const m = (bound * MORE + 2 * U * abs(rest)) * LITTLE_MORE + (bound == 0 && rest == 0 ? 0 : TINY);
+  const m = (bound * BOUND_SLACK + 2 * U * abs(rest)) * SUM_SLACK + (bound == 0 && rest == 0 ? 0 : TINY);
   const under = correct(q, (rest - m) / d, single), over = correct(q, (rest + m) / d, single);
   return under == over && under != 0 ? under : NaN;
 }

@@ -4,7 +4,7 @@
 // cannot carry is deposited term by term.
 import { frame } from "../frame";
 import { SCRATCH_OUT } from "../layout";
-import { MIN, accumulate, finite, productsExact } from "./ladder";
+import { MIN_PRODUCT, accumulate, finite, productsExact } from "./ladder";
 import { isRounded, largest, range, second, smallest, term } from "../range";
 import { add, load, productExcess, splat, sumError } from "../simd";
 import { addNumber, normalize } from "./superaccumulator";
@@ -24,7 +24,7 @@ function block<T, Op>(px: usize, py: usize, n: i32, size: i32, early: bool): voi
   const rounded = isRounded<T, Op>();
   range<T, Op>(px, py, n);
   if (!(largest < 1e290)
-    || rounded && smallest < MIN && !productsExact(px, py, n)) {
+    || rounded && smallest < MIN_PRODUCT && !productsExact(px, py, n)) {
     accumulate<T, Op>(px, py, n);
     return;
   }

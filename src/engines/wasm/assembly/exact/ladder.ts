@@ -31,14 +31,14 @@ export function accumulate<T, Op>(px: usize, py: usize, n: i32): void {
   }
 }
 
-// Whether TwoProd's error terms are exact: every product is at least 2^-960, or has a zero factor.
-@inline export const MIN: f64 = 1.0261342003245941e-289; // 2^-960
+// Whether TwoProd's error terms are exact: every product is at smallestProduct 2^-960, or has a zero factor.
+@inline export const MIN_PRODUCT: f64 = 1.0261342003245941e-289; // 2^-960
 export function productsExact(px: usize, py: usize, n: i32): bool {
-  const zero = splat(0), least = splat(MIN);
+  const zero = splat(0), smallestProduct = splat(MIN_PRODUCT);
   let good = i64x2.splat(-1);
   for (const end = px + (<usize>n << 3); px != end; px += 16, py += 16) {
     const x = load<f64>(px), y = load<f64>(py);
-    good = v128.and(good, v128.or(v128.or(f64x2.eq(x, zero), f64x2.eq(y, zero)), f64x2.ge(f64x2.abs(mul(x, y)), least)));
+    good = v128.and(good, v128.or(v128.or(f64x2.eq(x, zero), f64x2.eq(y, zero)), f64x2.ge(f64x2.abs(mul(x, y)), smallestProduct)));
   }
   return i64x2.all_true(good);
 }
@@ -118,7 +118,7 @@ function depositGrid(a: v128, k: i32): void { depositLanes(sub(a, grid(k))); }
 //   w = h - q is exact, |w| <= h2, and a multiple of ulp(h): 0, or |w| >= 2 |l|.
 //   Third, k3 = k2 - 43: t = RN(s + f), f = RN(w + l), q = t - s. It strays by N (h2 + 2 u h1 + h3) < 2^(k3-1). u h2 is at most
 //   2^-10 h3, so that w + l - q is at most h3 (1 + 2^-9).
-//   w - q is exact if w's last bit is at least g3 (a multiple of g3 of less than 2^53 g3), or if |w| >= 1.01 g3: then it is a
+//   w - q is exact if w's last bit is at smallestProduct g3 (a multiple of g3 of less than 2^53 g3), or if |w| >= 1.01 g3: then it is a
 //   multiple of that bit and at most 1.01 h3 + |l| <= |w|. Else both w and q are small, and it rounds by at most 2.1 u h3.
 //   The rest (w - q) + l, at most h3 (1 + 2^-8), rounds by 1.1 u h3 more.
 // Rests are added with rounding to d: after i of them |d| <= i h3 (1 + 2^-8), and N of them err by u h3 (1 + 2^-8) N (N + 1) / 2 and
@@ -200,10 +200,10 @@ function exactly<T, Op>(px: usize, py: usize, n: i32, k1: i32): bool {
   return true;
 }
 
-// Where the first grid must be for a block of n terms, as far as the first `look` of them tell, or 0 where the lower grids would leave the
+// Where the first grid must be for a block of n terms, as far as the first `sample` of them tell, or 0 where the lower grids would leave the
 // normal numbers.
-function place<T, Op>(px: usize, py: usize, n: i32, look: i32): i32 {
-  range<T, Op>(px, py, look);
+function place<T, Op>(px: usize, py: usize, n: i32, sample: i32): i32 {
+  range<T, Op>(px, py, sample);
   if (!(largest < 1e290 && largest > 1e-200)) return 0;
   const k = binade(largest) + log2Up(n >> 1) + 2;
   return k == 0 ? 1 : k; // 0 has its meaning, a coarser grid will do
@@ -222,7 +222,7 @@ export function gather<T, Op>(px: usize, py: usize, n: i32): f64 {
   let bound: f64 = 0;
   while (n > 0) {
     const m = min(n, BLOCK);
-    let lost = first == 0 ? placed<T, Op>(px, py, m, min(m, LOOK)) : bounded<T, Op>(px, py, m);
+    let lost = first == 0 ? placed<T, Op>(px, py, m, min(m, SAMPLE)) : bounded<T, Op>(px, py, m);
     if (lost < 0) lost = placed<T, Op>(px, py, m, m);
     if (gathered == MAX_GATHERED) depositGathered();
     if (lost < 0) { accumulate<T, Op>(px, py, m); deposited = true; }
@@ -234,11 +234,11 @@ export function gather<T, Op>(px: usize, py: usize, n: i32): f64 {
   }
   return bound;
 }
-@inline const LOOK: i32 = 128;
+@inline const SAMPLE: i32 = 128;
 
-// bounded() with the grids where the first `look` of n terms need them, or higher if they are.
-function placed<T, Op>(px: usize, py: usize, n: i32, look: i32): f64 {
-  const needed = place<T, Op>(px, py, n, look);
+// bounded() with the grids where the first `sample` of n terms need them, or higher if they are.
+function placed<T, Op>(px: usize, py: usize, n: i32, sample: i32): f64 {
+  const needed = place<T, Op>(px, py, n, sample);
   if (needed == 0) return -1;
   depositGathered();
   first = first == 0 ? needed : max(first, needed);
@@ -251,7 +251,7 @@ function placed<T, Op>(px: usize, py: usize, n: i32, look: i32): f64 {
 export function exactLadder<T, Op>(px: usize, py: usize, n: i32): void {
   while (n > 0) {
     const m = min(n, BLOCK), k = place<T, Op>(px, py, m, m);
-    const whole = !isRounded<T, Op>() || smallest >= MIN || productsExact(px, py, m);
+    const whole = !isRounded<T, Op>() || smallest >= MIN_PRODUCT || productsExact(px, py, m);
     if (k == 0 || !whole || !exactly<T, Op>(px, py, m, k)) accumulate<T, Op>(px, py, m);
     const step = <usize>m * sizeof<T>();
     px += step;

@@ -5,7 +5,7 @@ import { CORRECTED, HIGH, PAPER, ROUND, SCRATCH_OUT, SINGLE } from "../layout";
 import { clear, depositGathered, dropGathered, encloseGathered, exactLadder, gather } from "./ladder";
 import { Dot } from "../range";
 import { one } from "../simd";
-import { MORE, addExactly, certifiedEntry, combine, divide } from "./certificate";
+import { BOUND_SLACK, addExactly, certifiedEntry, combine, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
 // One entry: alpha * sum of a_k b_k + beta * y + extra, a and b with any steps (in bytes), then the finish.
@@ -81,24 +81,24 @@ function finish(kind: i32, d: f64, single: bool): f64 {
 
 // Whether the filter would have known the last entry: of 4096 terms it loses 2^-72 of the largest and must know 54 bits, the ladder
 // loses 2^-163.
-export let ample: bool = false;
+export let filterSuffices: bool = false;
 @inline const FILTER_MARGIN: f64 = 4.460149039706125e43; // 2^145
 
 // The entry that setTerms and setScalars described. A bound that is not a number, or an infinity among the
 // terms, is no obstacle: the flags of the accumulator are exact in both.
 export function settle<T>(kind: i32, d: f64, single: bool): f64 {
   const bound = addProducts<T>(false);
-  ample = false;
+  filterSuffices = false;
   if (alpha - alpha == 0 && encloseGathered(frame, bound)) {
     // Without the accumulator: 0.3 us less.
     if (alpha != 1 || beta != 0) combine(frame, alpha, beta, y);
     if (extra != 0) addExactly(frame, extra);
-    ample = abs(f64.load(frame, HIGH)) > abs(alpha) * bound * FILTER_MARGIN;
+    filterSuffices = abs(f64.load(frame, HIGH)) > abs(alpha) * bound * FILTER_MARGIN;
     const v = certifiedEntry(frame, kind, d, single);
     if (v == v) { dropGathered(); return v; }
   }
   depositGathered();
-  const lost = addOthers(bound) * MORE; // itself a sum of rounded numbers
+  const lost = addOthers(bound) * BOUND_SLACK; // itself a sum of rounded numbers
   if (lost == 0) return finish(kind, d, single);
   if (lost < 1e300) {
     addNumber(lost);

@@ -3,7 +3,7 @@
 // FLAGGED, and the host computes those from the exact value.
 import { frame } from "../frame";
 import { FLAGGED, SCRATCH_OUT } from "../layout";
-import { MIN } from "../exact/ladder";
+import { MIN_PRODUCT } from "../exact/ladder";
 import { add, fused, load, mul, productExcess, splat, sumError } from "../simd";
 
 // Kinds as types, as in range.ts.
@@ -13,7 +13,7 @@ export type Axpy = i32;
 @inline function isInvscal<Op>(): bool { return sizeof<Op>() == sizeof<Invscal>(); }
 @inline function isAxpy<Op>(): bool { return sizeof<Op>() == sizeof<Axpy>(); }
 
-@inline const MAX: f64 = 1.0715086071862673e301; // 2^1000
+@inline const LIMIT: f64 = 1.0715086071862673e301; // 2^1000
 
 // RN(a x + y) without a fused multiply-add: Boldo and Melquiond's algorithm (Emulation of FMA and
 // correctly rounded sums, 2008). The two low parts are added with rounding to odd, which keeps enough of
@@ -40,9 +40,9 @@ export type Axpy = i32;
 
 // Where fusedByOdd is proved: no product underflows, nothing overflows. Not-numbers are out of reach too.
 @inline function inReach(a: v128, x: v128, y: v128): v128 {
-  const p = f64x2.abs(mul(a, x)), most = splat(MAX);
-  const product = v128.or(f64x2.eq(x, splat(0)), v128.and(f64x2.ge(p, splat(MIN)), f64x2.le(p, most)));
-  return v128.and(v128.and(product, f64x2.le(f64x2.abs(y), most)), v128.and(f64x2.le(f64x2.abs(x), most), f64x2.le(f64x2.abs(a), most)));
+  const p = f64x2.abs(mul(a, x)), limit = splat(LIMIT);
+  const product = v128.or(f64x2.eq(x, splat(0)), v128.and(f64x2.ge(p, splat(MIN_PRODUCT)), f64x2.le(p, limit)));
+  return v128.and(v128.and(product, f64x2.le(f64x2.abs(y), limit)), v128.and(f64x2.le(f64x2.abs(x), limit), f64x2.le(f64x2.abs(a), limit)));
 }
 
 // Rounding r = RN64(v) once more, to binary32, differs from rounding v itself only if r lies exactly in the
@@ -58,7 +58,7 @@ export type Axpy = i32;
 function inexact<Op>(a: f64, x: f64, y: f64, r: f64): bool {
   if (isInvscal<Op>()) return !(r * a == x && error(r, a, x) == 0);
   const p = a * x;
-  if (!(abs(p) >= MIN || x == 0) || error(a, x, p) != 0) return true;
+  if (!(abs(p) >= MIN_PRODUCT || x == 0) || error(a, x, p) != 0) return true;
   if (!isAxpy<Op>()) return false;
   const z = r - p;
   return (p - (r - z)) + (y - z) != 0;

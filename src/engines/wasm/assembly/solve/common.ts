@@ -6,11 +6,11 @@ import { substitute, vectorSize } from "./substitute";
 import { addressAt, barrier, i32At } from "../team";
 
 /** Bytes to work in for m rows, so many bytes of numbers each; and for a right-hand side. */
-export function plainWork(single: bool, rows: i32, bytes: usize): usize { return single ? luSpace<f32>(rows, bytes) : luSpace<f64>(rows, bytes); }
-export function plainVector(single: bool, n: i32): usize { return single ? vectorSize<f32>(n) : vectorSize<f64>(n); }
+export function solveWork(single: bool, rows: i32, bytes: usize): usize { return single ? luSpace<f32>(rows, bytes) : luSpace<f64>(rows, bytes); }
+export function solveVector(single: bool, n: i32): usize { return single ? vectorSize<f32>(n) : vectorSize<f64>(n); }
 
 /** Fill, factor, and solve with what was eliminated along. */
-export function plainLu<T>(job: usize, worker: i32): void {
+export function approximateLu<T>(job: usize, worker: i32): void {
   if (i32At(job, JOB_FROM_SINGLE) != 0) fillMatrix<f32, T>(job);
   else fillMatrix<f64, T>(job);
   barrier(job, 0);
@@ -20,4 +20,4 @@ export function plainLu<T>(job: usize, worker: i32): void {
   else substitute<T>(job, true);
 }
 
-export function plainSolve<T>(job: usize): void { substitute<T>(job, false); }
+export function approximateSolve<T>(job: usize): void { substitute<T>(job, false); }

@@ -16,18 +16,18 @@ import { addressAt, i32At, take } from "../team";
 /** Bytes that a worker needs: a packed block, and its columns by strips of four. */
 export function inverseWork(n: i32): usize { return PACKED + <usize>STRIPS * stripSize(n); }
 
-// The triangle: n rows that are `line` bytes apart. Rows and columns behind the last hold zeros, up to a multiple of four.
-let W: usize = 0, line: usize = 0, n: i32 = 0, packed: usize = 0, X: usize = 0;
+// The triangle: n rows that are `rowStride` bytes apart. Rows and columns behind the last hold zeros, up to a multiple of four.
+let W: usize = 0, rowStride: usize = 0, n: i32 = 0, packed: usize = 0, X: usize = 0;
 
-@inline function at(i: i32, j: i32): usize { return W + <usize>i * line + (<usize>j << 3); }
+@inline function at(i: i32, j: i32): usize { return W + <usize>i * rowStride + (<usize>j << 3); }
 
 // Rows [i, iEnd) of columns [k, kEnd): for every four rows the four numbers of each column.
 function pack(i: i32, iEnd: i32, k: i32, kEnd: i32): void {
   let to = packed;
   for (; i < iEnd; i += 4) {
     for (let p = at(i, k), end = at(i, kEnd); p != end; p += 8, to += 32) {
-      f64.store(to, f64.load(p)); f64.store(to, f64.load(p + line), 8);
-      f64.store(to, f64.load(p + 2 * line), 16); f64.store(to, f64.load(p + 3 * line), 24);
+      f64.store(to, f64.load(p)); f64.store(to, f64.load(p + rowStride), 8);
+      f64.store(to, f64.load(p + 2 * rowStride), 16); f64.store(to, f64.load(p + 3 * rowStride), 24);
     }
   }
 }
@@ -49,9 +49,9 @@ function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
   const d = at(i, i);
   for (let h: usize = 0; h < STRIP; h += 16) {
     const p = row + h, x0 = v128.load(p);
-    const x1 = minusProduct<f64>(v128.load(p, STRIP), splat(d + line), x0);
-    const x2 = minusProduct<f64>(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * line), x0), splat(d + 2 * line + 8), x1);
-    const x3 = minusProduct<f64>(minusProduct<f64>(minusProduct<f64>(v128.load(p, 3 * STRIP), splat(d + 3 * line), x0), splat(d + 3 * line + 8), x1), splat(d + 3 * line + 16), x2);
+    const x1 = minusProduct<f64>(v128.load(p, STRIP), splat(d + rowStride), x0);
+    const x2 = minusProduct<f64>(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * rowStride), x0), splat(d + 2 * rowStride + 8), x1);
+    const x3 = minusProduct<f64>(minusProduct<f64>(minusProduct<f64>(v128.load(p, 3 * STRIP), splat(d + 3 * rowStride), x0), splat(d + 3 * rowStride + 8), x1), splat(d + 3 * rowStride + 16), x2);
     v128.store(p, x1, STRIP); v128.store(p, x2, 2 * STRIP); v128.store(p, x3, 3 * STRIP);
   }
 }
@@ -63,8 +63,8 @@ function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
   const d = at(i, i), d0 = divisor(i), d1 = divisor(i + 1), d2 = divisor(i + 2), d3 = divisor(i + 3);
   for (let h: usize = 0; h < STRIP; h += 16) {
     const p = row + h, x3 = f64x2.div(v128.load(p, 3 * STRIP), d3);
-    const x2 = f64x2.div(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * line + 24), x3), d2);
-    const x1 = f64x2.div(minusProduct<f64>(minusProduct<f64>(v128.load(p, STRIP), splat(d + line + 24), x3), splat(d + line + 16), x2), d1);
+    const x2 = f64x2.div(minusProduct<f64>(v128.load(p, 2 * STRIP), splat(d + 2 * rowStride + 24), x3), d2);
+    const x1 = f64x2.div(minusProduct<f64>(minusProduct<f64>(v128.load(p, STRIP), splat(d + rowStride + 24), x3), splat(d + rowStride + 16), x2), d1);
     const x0 = f64x2.div(minusProduct<f64>(minusProduct<f64>(minusProduct<f64>(v128.load(p), splat(d + 24), x3), splat(d + 16), x2), splat(d + 8), x1), d0);
     v128.store(p, x0); v128.store(p, x1, STRIP); v128.store(p, x2, 2 * STRIP); v128.store(p, x3, 3 * STRIP);
   }
@@ -137,7 +137,7 @@ function columns(c: i32, upper: bool, out: usize, outLine: usize): void {
 
 /** Both inverses, by all workers: the longest columns of either first. */
 export function invert(job: usize, worker: i32): void {
-  W = addressAt(job, JOB_C); line = addressAt(job, JOB_C_ROW); n = i32At(job, JOB_N);
+  W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); n = i32At(job, JOB_N);
   packed = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
   X = packed + PACKED;
   const groups = (n + COLUMNS - 1) / COLUMNS;

@@ -2,8 +2,8 @@
 // elimination with it: right-looking by panels. Each entry's products are subtracted in the order of the panels, and within
 // one in order: who does it does not show in the bits. The workers update the columns of the next panel first; whoever
 // is through with the last of that factors the panel while the others go on with the rest.
-import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_INFO, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, MIN } from "../layout";
-import { PANEL, largestPivot, leastPivot, panel, panelWork, setMembers } from "./panel";
+import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_INFO, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, SMALLEST } from "../layout";
+import { PANEL, largestPivot, smallestPivot, panel, panelWork, setMembers } from "./panel";
 import { STRIP, minusProduct, tile } from "./tile";
 import { addressAt, barrier, i32At, isPatient, take } from "../team";
 
@@ -13,8 +13,8 @@ import { addressAt, barrier, i32At, isPatient, take } from "../team";
 @inline const WIDE: usize = 1024;
 @inline const TALL_PANEL: i32 = 4096;
 
-// m rows, `line` bytes apart, with `wide` bytes of numbers, of which the first n have pivots.
-let W: usize = 0, line: usize = 0, m: i32 = 0, n: i32 = 0, wide: usize = 0;
+// m rows, `rowStride` bytes apart, with `wide` bytes of numbers, of which the first n have pivots.
+let W: usize = 0, rowStride: usize = 0, m: i32 = 0, n: i32 = 0, wide: usize = 0;
 let job: usize = 0, pivots: usize = 0, info: usize = 0;
 let panelSpace: usize = 0, packedL: usize = 0, packedB: usize = 0;
 
@@ -39,19 +39,19 @@ function exchange(p: usize, q: usize, bytes: usize): void {
 function swap<T>(first: i32, from: usize, to: usize): void {
   for (let j = first, end = min(first + PANEL, n); j < end; ++j) {
     const k = load<i32>(pivots + (<usize>j << 2));
-    if (k != j) exchange(W + <usize>j * line + from, W + <usize>k * line + from, to - from);
+    if (k != j) exchange(W + <usize>j * rowStride + from, W + <usize>k * rowStride + from, to - from);
   }
 }
 
 // One strip of U: the rows of the panel, solved with its unit triangle, four at a time.
 function solveStrip<T>(first: i32, offset: usize): void {
   const b = stripOf<T>(offset), L = packedOf<T>(first), count = min(PANEL, (n - first + 3) & ~3);
-  let row = W + <usize>first * line + offset, p = b;
-  for (let i = 0; i < count; ++i, row += line, p += STRIP) {
+  let row = W + <usize>first * rowStride + offset, p = b;
+  for (let i = 0; i < count; ++i, row += rowStride, p += STRIP) {
     v128.store(p, v128.load(row));
     v128.store(p, v128.load(row, 16), 16);
   }
-  row = W + <usize>first * line + offset, p = b;
+  row = W + <usize>first * rowStride + offset, p = b;
   for (let i = 0; i < count; i += 4, p += 4 * STRIP) {
     const l = L + <usize>(i * PANEL) * sizeof<T>(), d = l + <usize>(4 * i) * sizeof<T>();
     tile<T>(l, b, STRIP, p, STRIP, i);
@@ -61,10 +61,10 @@ function solveStrip<T>(first: i32, offset: usize): void {
       const x2 = minusProduct<T>(minusProduct<T>(v128.load(p, 2 * STRIP), v128.load_splat<T>(d, 2 * sizeof<T>()), x0), v128.load_splat<T>(d, 6 * sizeof<T>()), x1);
       const x3 = minusProduct<T>(minusProduct<T>(minusProduct<T>(v128.load(p, 3 * STRIP), v128.load_splat<T>(d, 3 * sizeof<T>()), x0), v128.load_splat<T>(d, 7 * sizeof<T>()), x1), v128.load_splat<T>(d, 11 * sizeof<T>()), x2);
       v128.store(p, x1, STRIP); v128.store(p, x2, 2 * STRIP); v128.store(p, x3, 3 * STRIP);
-      v128.store(row + h, x0); v128.store(row + line + h, x1); v128.store(row + 2 * line + h, x2); v128.store(row + 3 * line + h, x3);
+      v128.store(row + h, x0); v128.store(row + rowStride + h, x1); v128.store(row + 2 * rowStride + h, x2); v128.store(row + 3 * rowStride + h, x3);
     }
     p -= STRIP;
-    row += 4 * line;
+    row += 4 * rowStride;
   }
 }
 
@@ -72,18 +72,18 @@ function solveStrip<T>(first: i32, offset: usize): void {
 function update<T>(first: i32, from: i32, to: i32, left: usize, right: usize): void {
   const L = packedOf<T>(first);
   for (let offset = left; offset < right; offset += STRIP) {
-    let a = L + <usize>((from - first) * PANEL) * sizeof<T>(), c = W + <usize>from * line + offset;
+    let a = L + <usize>((from - first) * PANEL) * sizeof<T>(), c = W + <usize>from * rowStride + offset;
     const b = stripOf<T>(offset);
-    for (let i = from; i < to; i += 4, a += 4 * PANEL * sizeof<T>(), c += 4 * line) tile<T>(a, b, STRIP, c, line, PANEL);
+    for (let i = from; i < to; i += 4, a += 4 * PANEL * sizeof<T>(), c += 4 * rowStride) tile<T>(a, b, STRIP, c, rowStride, PANEL);
   }
 }
 
 function nextPanel<T>(first: i32, worker: i32, members: i32): void {
   setMembers(job, worker, members);
-  const bad = panel<T>(W, line, m, n, first, packedOf<T>(first), panelSpace, pivots);
+  const bad = panel<T>(W, rowStride, m, n, first, packedOf<T>(first), panelSpace, pivots);
   if (worker != 0) return;
   store<i32>(info, bad);
-  f64.store(info, min(f64.load(info, MIN), leastPivot()), MIN);
+  f64.store(info, min(f64.load(info, SMALLEST), smallestPivot()), SMALLEST);
   f64.store(info, max(f64.load(info, LARGEST), largestPivot()), LARGEST);
 }
 
@@ -131,14 +131,14 @@ function isForAll<T>(first: i32, workers: i32): bool {
 
 /** The factorisation, by all workers; the matrix is there. All of them see the same outcome: -1, or the column of a bad pivot. */
 export function factorize<T>(theJob: usize, worker: i32): i32 {
-  job = theJob; W = addressAt(job, JOB_C); line = addressAt(job, JOB_C_ROW); m = i32At(job, JOB_M); n = i32At(job, JOB_N); wide = addressAt(job, JOB_TO);
+  job = theJob; W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); m = i32At(job, JOB_M); n = i32At(job, JOB_N); wide = addressAt(job, JOB_TO);
   pivots = addressAt(job, JOB_PIVOTS); info = addressAt(job, JOB_INFO);
   panelSpace = addressAt(job, JOB_WORK);
   packedL = panelSpace + ((panelWork<T>(m) + 63) & ~63);
   packedB = packedL + 2 * packedSize<T>();
   if (worker == 0) {
     store<i32>(info, -1);
-    f64.store(info, Infinity, MIN);
+    f64.store(info, Infinity, SMALLEST);
     f64.store(info, 0, LARGEST);
   }
   const workers = i32At(job, JOB_WORKERS);

@@ -32,7 +32,7 @@ export function modularWork(rows: i32, cols: i32, depth: i32, workers: i32): usi
 
 export function subtractModulo(job: usize, worker: i32): void {
   const m = i32At(job, JOB_M), n = i32At(job, JOB_N), depth = i32At(job, JOB_K), modulus = f64.load(job + JOB_ALPHA);
-  const C = addressAt(job, JOB_C), line = addressAt(job, JOB_C_ROW), P = addressAt(job, JOB_A), Q = addressAt(job, JOB_B);
+  const C = addressAt(job, JOB_C), rowStride = addressAt(job, JOB_C_ROW), P = addressAt(job, JOB_A), Q = addressAt(job, JOB_B);
   const packedP = addressAt(job, JOB_WORK), packedQ = packedP + (fours(m) * <usize>depth << 3), corner = packedQ + (fours(n) * <usize>depth << 3) + <usize>worker * CORNER;
   const strips = (n + 3) >> 2, tall = (m + 3) >> 2, wide = <usize>depth * STRIP;
   while (true) {
@@ -52,16 +52,16 @@ export function subtractModulo(job: usize, worker: i32): void {
     for (let t = 0; t < strips; ++t) {
       const b = packedQ + <usize>t * wide, across = min(4, n - 4 * t);
       for (let i = from; i < to; i += 4) {
-        const a = packedP + <usize>(i >> 2) * wide, c = C + <usize>i * line + (<usize>t << 5), down = min(4, to - i);
+        const a = packedP + <usize>(i >> 2) * wide, c = C + <usize>i * rowStride + (<usize>t << 5), down = min(4, to - i);
         if (across == 4 && down == 4) {
-          tile<f64>(a, b, STRIP, c, line, depth);
+          tile<f64>(a, b, STRIP, c, rowStride, depth);
           continue;
         }
-        for (let e = 0; e < down; ++e) gather(c + <usize>e * line, 8, across, corner + <usize>e * STRIP);
+        for (let e = 0; e < down; ++e) gather(c + <usize>e * rowStride, 8, across, corner + <usize>e * STRIP);
         tile<f64>(a, b, STRIP, corner, STRIP, depth);
-        for (let e = 0; e < down; ++e) memory.copy(c + <usize>e * line, corner + <usize>e * STRIP, <usize>across << 3);
+        for (let e = 0; e < down; ++e) memory.copy(c + <usize>e * rowStride, corner + <usize>e * STRIP, <usize>across << 3);
       }
     }
-    for (let i = from; i < to; ++i) remainders(C + <usize>i * line, n, modulus);
+    for (let i = from; i < to; ++i) remainders(C + <usize>i * rowStride, n, modulus);
   }
 }

@@ -7,13 +7,13 @@ import { columnsToFours, columnsToRows, rowsToColumns } from "./transpose";
 import { barrier } from "../team";
 
 @inline export const PANEL: i32 = 64;
-@inline const FEW: i32 = 4; // columns that are eliminated one by one
+@inline const UNBLOCKED: i32 = 4; // columns that are eliminated one by one
 
 // The copy: its address, the bytes of a column, its rows, and its columns that have a pivot. Rows behind the last hold zeros.
 let P: usize = 0, step: usize = 0, rows: i32 = 0, columns: i32 = 0;
 let packedU: usize = 0; // by fours of columns
 let pivots: usize = 0, first: i32 = 0; // pivots are rows of the whole matrix; row 0 here is its row `first`
-let least: f64 = 0, largest: f64 = 0;
+let smallest: f64 = 0, largest: f64 = 0;
 // Who works on it, and the rows [from, to) that are this worker's: the first of them has the rows of all pivots. What each has
 // for a pivot is in its slot.
 let job: usize = 0, me: i32 = 0, members: i32 = 1, from: i32 = 0, to: i32 = 0, slots: usize = 0;
@@ -23,8 +23,8 @@ let job: usize = 0, me: i32 = 0, members: i32 = 1, from: i32 = 0, to: i32 = 0, s
 
 function meet(): void { if (members > 1) barrier(job, 0); }
 
-/** The least and the largest magnitude among the pivots of the last panel. */
-@inline export function leastPivot(): f64 { return least; }
+/** The smallest and the largest magnitude among the pivots of the last panel. */
+@inline export function smallestPivot(): f64 { return smallest; }
 @inline export function largestPivot(): f64 { return largest; }
 
 @inline function paddedRows(count: i32): i32 { return (count + 7) & ~7; }
@@ -36,15 +36,15 @@ export function panelWork<T>(count: i32): usize { return <usize>PANEL * columnSt
 @inline function at<T>(i: i32, j: i32): usize { return P + <usize>j * step + <usize>i * sizeof<T>(); }
 
 @inline function largestLane<T>(v: v128): T {
-  const most = max<T>(v128.extract_lane<T>(v, 0), v128.extract_lane<T>(v, 1));
-  return sizeof<T>() == 4 ? max<T>(most, max<T>(v128.extract_lane<T>(v, 2), v128.extract_lane<T>(v, 3))) : most;
+  const maxima = max<T>(v128.extract_lane<T>(v, 0), v128.extract_lane<T>(v, 1));
+  return sizeof<T>() == 4 ? max<T>(maxima, max<T>(v128.extract_lane<T>(v, 2), v128.extract_lane<T>(v, 3))) : maxima;
 }
 
 // The largest magnitudes, lane by lane; NaN is none.
 function magnitudes<T>(p: usize, end: usize): v128 {
-  let most = v128.splat<T>(0);
-  for (; p < end; p += 16) most = v128.pmax<T>(most, v128.abs<T>(v128.load(p)));
-  return most;
+  let maxima = v128.splat<T>(0);
+  for (; p < end; p += 16) maxima = v128.pmax<T>(maxima, v128.abs<T>(v128.load(p)));
+  return maxima;
 }
 // How many numbers of a column come before the first of this magnitude.
 function placeOf<T>(p: usize, size: T): i32 {
@@ -80,25 +80,25 @@ function swapRows<T>(i: i32, k: i32): void {
   }
   const d = v128.load_splat<T>(pivot);
   const u1 = rest > 0 ? v128.load_splat<T>(pivot + step) : d, u2 = rest > 1 ? v128.load_splat<T>(pivot + 2 * step) : d, u3 = rest > 2 ? v128.load_splat<T>(pivot + 3 * step) : d;
-  let most = v128.splat<T>(single);
+  let maxima = v128.splat<T>(single);
   for (; p < end; p += 16) {
     const l = v128.div<T>(v128.load(p), d);
     v128.store(p, l);
     if (rest > 0) {
       const q = p + step, x = minusProduct<T>(v128.load(q), l, u1);
       v128.store(q, x);
-      most = v128.pmax<T>(most, v128.abs<T>(x));
+      maxima = v128.pmax<T>(maxima, v128.abs<T>(x));
     }
     if (rest > 1) { const q = p + 2 * step; v128.store(q, minusProduct<T>(v128.load(q), l, u2)); }
     if (rest > 2) { const q = p + 3 * step; v128.store(q, minusProduct<T>(v128.load(q), l, u3)); }
   }
-  return most;
+  return maxima;
 }
 
 // The pivot of column j, given the largest magnitudes of this worker's rows from `start` on: brought to its place, and told to all.
 // False if it is 0 or not finite.
-function choose<T>(j: i32, start: i32, most: v128): bool {
-  const own = largestLane<T>(most), slot = slots + <usize>me * SLOT;
+function choose<T>(j: i32, start: i32, maxima: v128): bool {
+  const own = largestLane<T>(maxima), slot = slots + <usize>me * SLOT;
   const good = own > 0 && own < <T>Infinity;
   f64.store(slot, <f64>own);
   i32.store(slot, good ? start + placeOf<T>(at<T>(start, j), own) : start, ROW);
@@ -110,7 +110,7 @@ function choose<T>(j: i32, start: i32, most: v128): bool {
     k = i32.load(p, ROW);
   }
   if (!(size > 0 && size < Infinity)) return false;
-  least = min(least, size);
+  smallest = min(smallest, size);
   largest = max(largest, size);
   if (me == 0) {
     store<i32>(pivots + (<usize>(first + j) << 2), first + k);
@@ -120,26 +120,26 @@ function choose<T>(j: i32, start: i32, most: v128): bool {
   return true;
 }
 
-// FEW columns from c on. -1, or the column whose pivot is 0 or not finite.
-function few<T>(c: i32): i32 {
+// UNBLOCKED columns from c on. -1, or the column whose pivot is 0 or not finite.
+function unblocked<T>(c: i32): i32 {
   const bottom = <usize>min(to, rows) * sizeof<T>();
-  let most = magnitudes<T>(at<T>(max(c, from), c), P + <usize>c * step + bottom);
-  for (let j = c, end = min(c + FEW, columns); j < end; ++j) {
-    if (!choose<T>(j, max(j, from), most)) return j;
+  let maxima = magnitudes<T>(at<T>(max(c, from), c), P + <usize>c * step + bottom);
+  for (let j = c, end = min(c + UNBLOCKED, columns); j < end; ++j) {
+    if (!choose<T>(j, max(j, from), maxima)) return j;
     const p = at<T>(max(j + 1, from), j), q = P + <usize>j * step + bottom, pivot = at<T>(j, j);
-    switch (c + FEW - 1 - j) {
+    switch (c + UNBLOCKED - 1 - j) {
       case 0: eliminate<T>(p, q, pivot, 0); break;
-      case 1: most = eliminate<T>(p, q, pivot, 1); break;
-      case 2: most = eliminate<T>(p, q, pivot, 2); break;
-      default: most = eliminate<T>(p, q, pivot, 3); break;
+      case 1: maxima = eliminate<T>(p, q, pivot, 1); break;
+      case 2: maxima = eliminate<T>(p, q, pivot, 2); break;
+      default: maxima = eliminate<T>(p, q, pivot, 3); break;
     }
   }
   return -1;
 }
 
-// `width` columns from c on, as few() does.
+// `width` columns from c on, as unblocked() does.
 function factor<T>(c: i32, width: i32): i32 {
-  if (width == FEW) return few<T>(c);
+  if (width == UNBLOCKED) return unblocked<T>(c);
   const half = width >> 1, right = c + half;
   const bad = factor<T>(c, half);
   if (bad >= 0 || right >= columns) return bad;
@@ -182,27 +182,27 @@ function solve<T>(c: i32, half: i32): void {
 export function setMembers(theJob: usize, worker: i32, count: i32): void { job = theJob; me = worker; members = count; }
 
 /**
- * Factor the panel of W, m rows that are `line` bytes apart, whose first column is `column`; it goes to `packed` too, by fours of
+ * Factor the panel of W, m rows that are `rowStride` bytes apart, whose first column is `column`; it goes to `packed` too, by fours of
  * rows. -1, or the column (of W) whose pivot is bad.
  */
-export function panel<T>(W: usize, line: usize, m: i32, n: i32, column: i32, packed: usize, work: usize, pivotsAt: usize): i32 {
+export function panel<T>(W: usize, rowStride: usize, m: i32, n: i32, column: i32, packed: usize, work: usize, pivotsAt: usize): i32 {
   first = column; rows = m - first; columns = min(PANEL, n - first); pivots = pivotsAt;
   P = work; step = columnStep<T>(m);
   packedU = P + <usize>PANEL * step;
   slots = packedU + PANEL / 2 * (PANEL / 2) * sizeof<T>();
-  least = Infinity; largest = 0;
+  smallest = Infinity; largest = 0;
   const count = paddedRows(m) - first, share = max(PANEL, ((count + members - 1) / members + 15) & ~15);
   from = min(me * share, count);
   to = min(from + share, count);
-  const row = W + <usize>(first + from) * line + <usize>first * sizeof<T>(), wide = columns + 3 & ~3;
+  const row = W + <usize>(first + from) * rowStride + <usize>first * sizeof<T>(), wide = columns + 3 & ~3;
   for (let j = 0; j < PANEL; ++j) {
     if (j >= wide) memory.fill(at<T>(from, j), 0, <usize>(to - from) * sizeof<T>());
     if (me == 0) memory.fill(at<T>(count, j), 0, 8 * sizeof<T>());
   }
-  rowsToColumns<T>(row, line, at<T>(from, 0), step, to - from, wide);
+  rowsToColumns<T>(row, rowStride, at<T>(from, 0), step, to - from, wide);
   const bad = factor<T>(0, PANEL);
   if (bad >= 0) return first + bad;
-  columnsToRows<T>(at<T>(from, 0), step, row, line, to - from, wide);
+  columnsToRows<T>(at<T>(from, 0), step, row, rowStride, to - from, wide);
   columnsToFours<T>(at<T>(from, 0), step, packed + <usize>from * PANEL * sizeof<T>(), to - from, PANEL);
   return -1;
 }

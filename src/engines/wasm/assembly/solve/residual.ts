@@ -1,5 +1,5 @@
 // r := b + alpha A x in binary64 with roundings as they come, for k right-hand sides, n by k row by row.
-import { JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_K, JOB_M, JOB_N, JOB_OUT, JOB_WORK, JOB_X, LONG } from "../layout";
+import { JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_K, JOB_M, JOB_N, JOB_OUT, JOB_WORK, JOB_X, RESIDUAL_ROWS } from "../layout";
 import { fused, load, one } from "../simd";
 import { addressAt, barrier, i32At, take } from "../team";
 
@@ -46,11 +46,11 @@ function downColumns<S>(p: usize, col: usize, x: usize, n: i32, count: i32, to: 
   }
 }
 
-/** JOB_WORK has room for the vectors, one after another, and for LONG numbers of each worker behind them. */
+/** JOB_WORK has room for the vectors, one after another, and for RESIDUAL_ROWS numbers of each worker behind them. */
 export function residual<S>(job: usize, worker: i32): void {
   const m = i32At(job, JOB_M), n = i32At(job, JOB_N), k = i32At(job, JOB_K), A = addressAt(job, JOB_A), row = addressAt(job, JOB_A_ROW), col = addressAt(job, JOB_A_COL);
-  const alpha = f64.load(job + JOB_ALPHA), along = col == sizeof<S>(), each = along ? ROWS : LONG;
-  const xs = addressAt(job, JOB_WORK), products = xs + <usize>(k * n + worker * LONG) * 8;
+  const alpha = f64.load(job + JOB_ALPHA), along = col == sizeof<S>(), each = along ? ROWS : RESIDUAL_ROWS;
+  const xs = addressAt(job, JOB_WORK), products = xs + <usize>(k * n + worker * RESIDUAL_ROWS) * 8;
   if (worker == 0) {
     let from = addressAt(job, JOB_X);
     for (let j = 0; j < n; ++j) for (let r = 0; r < k; ++r, from += 8) f64.store(xs + <usize>(r * n + j) * 8, f64.load(from));

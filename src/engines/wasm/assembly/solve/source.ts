@@ -31,17 +31,17 @@ import { addressAt, i32At, take } from "../team";
 }
 
 // Rows of a matrix whose columns follow each other: two rows and four columns at a time.
-@inline function acrossColumns<S, T>(p: usize, step: usize, rows: usize, cols: usize, count: i32, n: i32, to: usize, line: usize): void {
+@inline function acrossColumns<S, T>(p: usize, step: usize, rows: usize, cols: usize, count: i32, n: i32, to: usize, rowStride: usize): void {
   let j = 0;
   for (; j < n - 3; j += 4, p += 4 * step, cols += 32, to += 4 * sizeof<T>()) {
     const c0 = v128.load64_splat(cols), c1 = v128.load64_splat(cols, 8), c2 = v128.load64_splat(cols, 16), c3 = v128.load64_splat(cols, 24);
     let p0 = p, p1 = p0 + step, p2 = p1 + step, p3 = p2 + step, q = to, i = 0;
-    for (; i < count - 1; i += 2, p0 += 2 * sizeof<S>(), p1 += 2 * sizeof<S>(), p2 += 2 * sizeof<S>(), p3 += 2 * sizeof<S>(), q += 2 * line) {
+    for (; i < count - 1; i += 2, p0 += 2 * sizeof<S>(), p1 += 2 * sizeof<S>(), p2 += 2 * sizeof<S>(), p3 += 2 * sizeof<S>(), q += 2 * rowStride) {
       const R = v128.load(rows + (<usize>i << 3));
       const a = f64x2.mul(f64x2.mul(loadTwo<S>(p0), R), c0), b = f64x2.mul(f64x2.mul(loadTwo<S>(p1), R), c1);
       const c = f64x2.mul(f64x2.mul(loadTwo<S>(p2), R), c2), d = f64x2.mul(f64x2.mul(loadTwo<S>(p3), R), c3);
       put4<T>(q, v128.shuffle<i64>(a, b, 0, 2), v128.shuffle<i64>(c, d, 0, 2));
-      put4<T>(q + line, v128.shuffle<i64>(a, b, 1, 3), v128.shuffle<i64>(c, d, 1, 3));
+      put4<T>(q + rowStride, v128.shuffle<i64>(a, b, 1, 3), v128.shuffle<i64>(c, d, 1, 3));
     }
     if (i < count) {
       const r = f64.load(rows + (<usize>i << 3));
@@ -49,7 +49,7 @@ import { addressAt, i32At, take } from "../team";
     }
   }
   for (; j < n; ++j, p += step, cols += 8, to += sizeof<T>()) {
-    for (let i = 0, q = to; i < count; ++i, q += line) store<T>(q, <T>(one<S>(p + <usize>i * sizeof<S>()) * f64.load(rows + (<usize>i << 3)) * f64.load(cols)));
+    for (let i = 0, q = to; i < count; ++i, q += rowStride) store<T>(q, <T>(one<S>(p + <usize>i * sizeof<S>()) * f64.load(rows + (<usize>i << 3)) * f64.load(cols)));
   }
 }
 
@@ -57,30 +57,30 @@ import { addressAt, i32At, take } from "../team";
 export function fillMatrix<S, T>(job: usize): void {
   const m = i32At(job, JOB_M), n = i32At(job, JOB_N), k = i32At(job, JOB_K), padded = (m + 7) & ~7;
   const A = addressAt(job, JOB_A), row = addressAt(job, JOB_A_ROW), col = addressAt(job, JOB_A_COL);
-  const W = addressAt(job, JOB_C), line = addressAt(job, JOB_C_ROW), R = addressAt(job, JOB_ROW_SCALE), C = addressAt(job, JOB_COL_SCALE), b = addressAt(job, JOB_B);
+  const W = addressAt(job, JOB_C), rowStride = addressAt(job, JOB_C_ROW), R = addressAt(job, JOB_ROW_SCALE), C = addressAt(job, JOB_COL_SCALE), b = addressAt(job, JOB_B);
   while (true) {
     const from = take(job, ROWS), to = min(from + ROWS, m);
     if (from >= padded) return;
     for (let i = from; i < min(from + ROWS, padded); ++i) {
-      const p = W + <usize>i * line;
-      if (i >= m) { memory.fill(p, 0, line); continue; }
-      memory.fill(p + <usize>n * sizeof<T>(), 0, line - <usize>n * sizeof<T>());
+      const p = W + <usize>i * rowStride;
+      if (i >= m) { memory.fill(p, 0, rowStride); continue; }
+      memory.fill(p + <usize>n * sizeof<T>(), 0, rowStride - <usize>n * sizeof<T>());
       const right = p + <usize>firstRight<T>(n) * sizeof<T>();
       for (let r = 0; r < k; ++r) store<T>(right + <usize>r * sizeof<T>(), <T>f64.load(b + (<usize>(i * k + r) << 3)));
       if (R == 0) memory.copy(p, A + <usize>i * row, <usize>n * sizeof<T>());
       else if (col == sizeof<S>()) alongRow<S, T>(A + <usize>i * row, f64.load(R + (<usize>i << 3)), C, n, p);
     }
-    if (R != 0 && col != sizeof<S>() && from < to) acrossColumns<S, T>(A + <usize>from * sizeof<S>(), col, R + (<usize>from << 3), C, to - from, n, W + <usize>from * line, line);
+    if (R != 0 && col != sizeof<S>() && from < to) acrossColumns<S, T>(A + <usize>from * sizeof<S>(), col, R + (<usize>from << 3), C, to - from, n, W + <usize>from * rowStride, rowStride);
   }
 }
 
 /** The factors without gaps, by all workers. */
 export function compactMatrix<T>(job: usize, to: usize): void {
-  const m = i32At(job, JOB_M), bytes = <usize>i32At(job, JOB_N) * sizeof<T>(), W = addressAt(job, JOB_C), line = addressAt(job, JOB_C_ROW);
+  const m = i32At(job, JOB_M), bytes = <usize>i32At(job, JOB_N) * sizeof<T>(), W = addressAt(job, JOB_C), rowStride = addressAt(job, JOB_C_ROW);
   while (true) {
     const from = take(job, ROWS);
     if (from >= m) return;
-    for (let i = from; i < min(from + ROWS, m); ++i) memory.copy(to + <usize>i * bytes, W + <usize>i * line, bytes);
+    for (let i = from; i < min(from + ROWS, m); ++i) memory.copy(to + <usize>i * bytes, W + <usize>i * rowStride, bytes);
   }
 }
 
@@ -89,14 +89,14 @@ export function compactMatrix<T>(job: usize, to: usize): void {
 // Of rows [from, to): sums and largest, by two accumulators each; magnitudes are not negative, so a sum is NaN where one of them is.
 function alongRows<S>(p: usize, step: usize, scale: usize, n: i32, count: i32, sums: usize, largest: usize): void {
   for (let i = 0; i < count; ++i, p += step, sums += 8, largest += 8) {
-    let s = f64x2.splat(0), t = s, most = s, more = s, q = p, c = scale, j = 0;
+    let s = f64x2.splat(0), t = s, maxima = s, maximaNext = s, q = p, c = scale, j = 0;
     for (; j < n - 3; j += 4, q += 4 * sizeof<S>(), c += 32) {
       const a = f64x2.mul(f64x2.abs(loadTwo<S>(q)), v128.load(c)), b = f64x2.mul(f64x2.abs(loadNext<S>(q)), v128.load(c, 16));
       s = f64x2.add(s, a); t = f64x2.add(t, b);
-      most = f64x2.pmax(most, a); more = f64x2.pmax(more, b);
+      maxima = f64x2.pmax(maxima, a); maximaNext = f64x2.pmax(maximaNext, b);
     }
-    s = f64x2.add(s, t); most = f64x2.pmax(most, more);
-    let sum = f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1), size = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+    s = f64x2.add(s, t); maxima = f64x2.pmax(maxima, maximaNext);
+    let sum = f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1), size = max(f64x2.extract_lane(maxima, 0), f64x2.extract_lane(maxima, 1));
     for (; j < n; ++j, q += sizeof<S>(), c += 8) {
       const a = abs(one<S>(q)) * f64.load(c);
       sum += a;

@@ -16,42 +16,42 @@ import { addressAt, i32At, take } from "../team";
 }
 
 // x[0..3] less the products of four rows with `bytes` of numbers, a multiple of 16.
-@inline function lessRows<T>(p: usize, line: usize, y: usize, bytes: usize, x: usize): void {
+@inline function lessRows<T>(p: usize, rowStride: usize, y: usize, bytes: usize, x: usize): void {
   let s0 = v128.splat<T>(0), s1 = s0, s2 = s0, s3 = s0;
   for (const end = y + bytes; y != end; p += 16, y += 16) {
-    const v = v128.load(y), q = p + 2 * line;
-    s0 = minusProduct<T>(s0, v128.load(p), v); s1 = minusProduct<T>(s1, v128.load(p + line), v);
-    s2 = minusProduct<T>(s2, v128.load(q), v); s3 = minusProduct<T>(s3, v128.load(q + line), v);
+    const v = v128.load(y), q = p + 2 * rowStride;
+    s0 = minusProduct<T>(s0, v128.load(p), v); s1 = minusProduct<T>(s1, v128.load(p + rowStride), v);
+    s2 = minusProduct<T>(s2, v128.load(q), v); s3 = minusProduct<T>(s3, v128.load(q + rowStride), v);
   }
   store<T>(x, load<T>(x) + total<T>(s0)); store<T>(x, load<T>(x, sizeof<T>()) + total<T>(s1), sizeof<T>());
   store<T>(x, load<T>(x, 2 * sizeof<T>()) + total<T>(s2), 2 * sizeof<T>()); store<T>(x, load<T>(x, 3 * sizeof<T>()) + total<T>(s3), 3 * sizeof<T>());
 }
 
 // L x = b, unit triangle, for `count` vectors that are `size` bytes apart. Rows behind the last are zeros and do no harm.
-function forward<T>(W: usize, line: usize, n: i32, x: usize, size: usize, count: i32): void {
-  for (let i = 0; i < n; i += 4, W += 4 * line) {
+function forward<T>(W: usize, rowStride: usize, n: i32, x: usize, size: usize, count: i32): void {
+  for (let i = 0; i < n; i += 4, W += 4 * rowStride) {
     const o = <usize>i * sizeof<T>();
     for (let r = 0, y = x; r < count; ++r, y += size) {
-      lessRows<T>(W, line, y, o, y + o);
+      lessRows<T>(W, rowStride, y, o, y + o);
       let x0 = load<T>(y + o), x1 = load<T>(y + o, sizeof<T>()), x2 = load<T>(y + o, 2 * sizeof<T>()), x3 = load<T>(y + o, 3 * sizeof<T>());
       const p = W + o;
-      x1 -= load<T>(p + line) * x0;
-      x2 -= load<T>(p + 2 * line) * x0 + load<T>(p + 2 * line, sizeof<T>()) * x1;
-      x3 -= load<T>(p + 3 * line) * x0 + load<T>(p + 3 * line, sizeof<T>()) * x1 + load<T>(p + 3 * line, 2 * sizeof<T>()) * x2;
+      x1 -= load<T>(p + rowStride) * x0;
+      x2 -= load<T>(p + 2 * rowStride) * x0 + load<T>(p + 2 * rowStride, sizeof<T>()) * x1;
+      x3 -= load<T>(p + 3 * rowStride) * x0 + load<T>(p + 3 * rowStride, sizeof<T>()) * x1 + load<T>(p + 3 * rowStride, 2 * sizeof<T>()) * x2;
       store<T>(y + o, x1, sizeof<T>()); store<T>(y + o, x2, 2 * sizeof<T>()); store<T>(y + o, x3, 3 * sizeof<T>());
     }
   }
 }
 
 // U x = b, likewise.
-function backward<T>(W: usize, line: usize, n: i32, x: usize, size: usize, count: i32): void {
+function backward<T>(W: usize, rowStride: usize, n: i32, x: usize, size: usize, count: i32): void {
   for (let i = (n - 1) & ~3; i >= 0; i -= 4) {
-    const o = <usize>i * sizeof<T>(), behind = o + 4 * sizeof<T>(), p = W + <usize>i * line;
+    const o = <usize>i * sizeof<T>(), behind = o + 4 * sizeof<T>(), p = W + <usize>i * rowStride;
     const bytes = <usize>firstRight<T>(n) * sizeof<T>();
     for (let r = 0, y = x; r < count; ++r, y += size) {
-      if (bytes > behind) lessRows<T>(p + behind, line, y + behind, bytes - behind, y + o);
+      if (bytes > behind) lessRows<T>(p + behind, rowStride, y + behind, bytes - behind, y + o);
       for (let j = min(i + 3, n - 1); j >= i; --j) {
-        const row = W + <usize>j * line;
+        const row = W + <usize>j * rowStride;
         let s = load<T>(y + <usize>j * sizeof<T>());
         for (let k = j + 1; k < min(i + 4, n); ++k) s -= load<T>(row + <usize>k * sizeof<T>()) * load<T>(y + <usize>k * sizeof<T>());
         store<T>(y + <usize>j * sizeof<T>(), s / load<T>(row + <usize>j * sizeof<T>()));
@@ -62,11 +62,11 @@ function backward<T>(W: usize, line: usize, n: i32, x: usize, size: usize, count
 
 // Right-hand side r as a vector of its own: from b with the rows swapped, or where the elimination left it beside the matrix.
 function begin<T>(job: usize, r: i32, x: usize, eliminated: bool): void {
-  const n = i32At(job, JOB_M), k = i32At(job, JOB_K), line = addressAt(job, JOB_C_ROW);
+  const n = i32At(job, JOB_M), k = i32At(job, JOB_K), rowStride = addressAt(job, JOB_C_ROW);
   memory.fill(x, 0, vectorSize<T>(n));
   if (eliminated) {
     let p = addressAt(job, JOB_C) + <usize>(firstRight<T>(n) + r) * sizeof<T>();
-    for (let i = 0; i < n; ++i, p += line) store<T>(x + <usize>i * sizeof<T>(), load<T>(p));
+    for (let i = 0; i < n; ++i, p += rowStride) store<T>(x + <usize>i * sizeof<T>(), load<T>(p));
     return;
   }
   let p = addressAt(job, JOB_B) + (<usize>r << 3);
@@ -82,14 +82,14 @@ function begin<T>(job: usize, r: i32, x: usize, eliminated: bool): void {
 /** x for all right-hand sides, by all workers. */
 export function substitute<T>(job: usize, eliminated: bool): void {
   const n = i32At(job, JOB_M), k = i32At(job, JOB_K), size = vectorSize<T>(n);
-  const W = addressAt(job, JOB_C), line = addressAt(job, JOB_C_ROW);
+  const W = addressAt(job, JOB_C), rowStride = addressAt(job, JOB_C_ROW);
   while (true) {
     const first = take(job, TOGETHER), count = min(TOGETHER, k - first);
     if (count <= 0) return;
     const x = addressAt(job, JOB_X) + <usize>first * size;
     for (let r = 0; r < count; ++r) begin<T>(job, first + r, x + <usize>r * size, eliminated);
-    if (!eliminated) forward<T>(W, line, n, x, size, count);
-    backward<T>(W, line, n, x, size, count);
+    if (!eliminated) forward<T>(W, rowStride, n, x, size, count);
+    backward<T>(W, rowStride, n, x, size, count);
     for (let r = 0; r < count; ++r) {
       let to = addressAt(job, JOB_OUT) + (<usize>(first + r) << 3);
       for (let i = 0; i < n; ++i, to += <usize>k << 3) f64.store(to, <f64>load<T>(x + <usize>r * size + <usize>i * sizeof<T>()));

@@ -1,7 +1,7 @@
 // What the factorisation in ordinary arithmetic is made of, in either format: C - A B on a tile of four lines of 32 bytes,
 // eight sums in registers. A is packed by fours: for each k the four numbers that belong to the lines.
 
-/** Bytes of a line of a tile: 8 numbers of binary32, 4 of binary64. */
+/** Bytes of a rowStride of a tile: 8 numbers of binary32, 4 of binary64. */
 @inline export const STRIP: usize = 32;
 /** Numbers of a strip. */
 @inline export function across<T>(): i32 { return <i32>(STRIP / sizeof<T>()); }

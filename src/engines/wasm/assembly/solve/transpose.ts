@@ -7,11 +7,11 @@
 @inline function odds(a: v128, b: v128): v128 { return v128.shuffle<i64>(a, b, 1, 3); }
 @inline function lanes<T>(): i32 { return <i32>(16 / sizeof<T>()); }
 
-export function rowsToColumns<T>(row: usize, line: usize, column: usize, step: usize, rows: i32, cols: i32): void {
-  for (let i = 0; i < rows; i += 4, row += 4 * line, column += 4 * sizeof<T>()) {
-    let p0 = row, p2 = row + 2 * line, q = column;
+export function rowsToColumns<T>(row: usize, rowStride: usize, column: usize, step: usize, rows: i32, cols: i32): void {
+  for (let i = 0; i < rows; i += 4, row += 4 * rowStride, column += 4 * sizeof<T>()) {
+    let p0 = row, p2 = row + 2 * rowStride, q = column;
     for (let j = 0; j < cols; j += lanes<T>(), p0 += 16, p2 += 16, q += lanes<T>() * step) {
-      const a = v128.load(p0), b = v128.load(p0 + line), c = v128.load(p2), d = v128.load(p2 + line);
+      const a = v128.load(p0), b = v128.load(p0 + rowStride), c = v128.load(p2), d = v128.load(p2 + rowStride);
       const ab = low<T>(a, b), AB = high<T>(a, b), cd = low<T>(c, d), CD = high<T>(c, d);
       if (sizeof<T>() == 4) {
         v128.store(q, evens(ab, cd)); v128.store(q + step, odds(ab, cd));
@@ -24,19 +24,19 @@ export function rowsToColumns<T>(row: usize, line: usize, column: usize, step: u
   }
 }
 
-export function columnsToRows<T>(column: usize, step: usize, row: usize, line: usize, rows: i32, cols: i32): void {
-  for (let i = 0; i < rows; i += 4, row += 4 * line, column += 4 * sizeof<T>()) {
-    let p0 = row, p2 = row + 2 * line, q = column;
+export function columnsToRows<T>(column: usize, step: usize, row: usize, rowStride: usize, rows: i32, cols: i32): void {
+  for (let i = 0; i < rows; i += 4, row += 4 * rowStride, column += 4 * sizeof<T>()) {
+    let p0 = row, p2 = row + 2 * rowStride, q = column;
     for (let j = 0; j < cols; j += lanes<T>(), p0 += 16, p2 += 16, q += lanes<T>() * step) {
       if (sizeof<T>() == 4) {
         const a = v128.load(q), b = v128.load(q + step), c = v128.load(q + 2 * step), d = v128.load(q + 3 * step);
         const ab = low<T>(a, b), AB = high<T>(a, b), cd = low<T>(c, d), CD = high<T>(c, d);
-        v128.store(p0, evens(ab, cd)); v128.store(p0 + line, odds(ab, cd));
-        v128.store(p2, evens(AB, CD)); v128.store(p2 + line, odds(AB, CD));
+        v128.store(p0, evens(ab, cd)); v128.store(p0 + rowStride, odds(ab, cd));
+        v128.store(p2, evens(AB, CD)); v128.store(p2 + rowStride, odds(AB, CD));
       } else {
         const a = v128.load(q), b = v128.load(q, 16), c = v128.load(q + step), d = v128.load(q + step, 16);
-        v128.store(p0, evens(a, c)); v128.store(p0 + line, odds(a, c));
-        v128.store(p2, evens(b, d)); v128.store(p2 + line, odds(b, d));
+        v128.store(p0, evens(a, c)); v128.store(p0 + rowStride, odds(a, c));
+        v128.store(p2, evens(b, d)); v128.store(p2 + rowStride, odds(b, d));
       }
     }
   }

@@ -1,8 +1,8 @@
 // Rows of a sparse triangular system, in plain and in exact arithmetic: x_k from b_k, the entries of its row and the
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
-import { LITTLE_MORE, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
-import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
-import { MIN } from "../exact/ladder";
+import { SUM_SLACK, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
+import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
+import { MIN_PRODUCT } from "../exact/ladder";
 import { sameBinade } from "../exact/filter";
 import { binade, powerOfTwo } from "../range";
 import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub, twoSumError } from "../simd";
@@ -10,9 +10,9 @@ import { addNumber, addProduct, clearDigits, quotient, round } from "../exact/su
 import { addressAt, i32At } from "../team";
 
 @inline const LARGE: f64 = 8.452712498170644e270; // 2^900
-// How far the grid of a row lies above its terms, in powers of two: rows up to 2^(SPARE - 2) times its size fit on it, and
+// How far the grid of a row lies above its terms, in powers of two: rows up to 2^(GRID_MARGIN - 2) times its size fit on it, and
 // n = 27 loses less than 2^-80 of the terms.
-@inline const SPARE: i32 = 8;
+@inline const GRID_MARGIN: i32 = 8;
 
 @inline export function integer(array: usize, i: i32): i32 { return i32.load(array + (<usize>i << 2)); }
 @inline function element<T>(array: usize, i: i32): f64 { return one<T>(array + <usize>i * sizeof<T>()); }
@@ -41,12 +41,12 @@ function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
 @inline function stepOf(job: usize): i32 { return lineOf(job, 1) - lineOf(job, 0); }
 
 // Its entries, without the diagonal.
-@inline export function firstOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line) + <i32>(i32At(job, JOB_IN_LINE) == FIRST); }
-@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line + 1) - <i32>(i32At(job, JOB_IN_LINE) == LAST); }
+@inline export function firstOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line) + <i32>(i32At(job, JOB_DIAGONAL_AT) == FIRST); }
+@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line + 1) - <i32>(i32At(job, JOB_DIAGONAL_AT) == LAST); }
 // Where its first index is, and what indices are relative to: the unknown 0, or its own.
 @inline export function indexOf(job: usize, line: i32, first: i32): usize {
   const shapes = addressAt(job, JOB_SHAPES);
-  return addressAt(job, JOB_INDICES) + (<usize>(shapes != 0 ? integer(addressAt(job, JOB_SHAPE_STARTS), load<u8>(shapes + line)) + <i32>(i32At(job, JOB_IN_LINE) == FIRST) : first) << 2);
+  return addressAt(job, JOB_INDICES) + (<usize>(shapes != 0 ? integer(addressAt(job, JOB_SHAPE_STARTS), load<u8>(shapes + line)) + <i32>(i32At(job, JOB_DIAGONAL_AT) == FIRST) : first) << 2);
 }
 @inline export function originOf(job: usize, line: i32): i32 { return addressAt(job, JOB_SHAPES) != 0 ? line : 0; }
 // Which of the numbers at DIAGONAL is its own.
@@ -56,7 +56,7 @@ function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
   const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
-  const diagonalAt = i32At(job, JOB_IN_LINE), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
+  const diagonalAt = i32At(job, JOB_DIAGONAL_AT), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
     const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
     const origin = shaped ? x + <usize>line * sizeof<T>() : x;
@@ -94,7 +94,7 @@ let grid: f64 = 1.5;
   const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
-  const diagonalAt = i32At(job, JOB_IN_LINE), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
+  const diagonalAt = i32At(job, JOB_DIAGONAL_AT), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
   let g = grid;
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
     const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
@@ -150,8 +150,8 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
   const n = <f64>(end - first) + 5, s0 = f64x2.extract_lane(s, 0), s1 = f64x2.extract_lane(s, 1), sum = s0 + s1;
   const rest = f64x2.extract_lane(c, 0) + f64x2.extract_lane(c, 1) + twoSumError(s0, s1, sum);
   const size = f64x2.extract_lane(m, 0) + f64x2.extract_lane(m, 1);
-  if (size > SMALL && size < LARGE) grid = 1.5 * powerOfTwo(binade(size) + SPARE);
-  return rounded<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), ownOf(i32At(job, JOB_IN_LINE), k, first, end));
+  if (size > SMALL && size < LARGE) grid = 1.5 * powerOfTwo(binade(size) + GRID_MARGIN);
+  return rounded<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), ownOf(i32At(job, JOB_DIAGONAL_AT), k, first, end));
 }
 
 // The number that all within bound of high + low round to when divided by d; NaN where it is not proved. With r = RN(1 / d), q = RN(high r) is within 3 u of high / d, and
@@ -162,7 +162,7 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
 @inline function quickQuotient<T>(high: f64, low: f64, bound: f64, d: f64): f64 {
   if (sizeof<T>() == 4) return certifiedQuotient(high, low, bound, d, true);
   const r = 1 / d, q = high * r, correction = (remainder(high, q, d) + low) * r, v = q + correction;
-  const m = (abs(correction - (v - q)) + bound * abs(r) + 5 * U * U * abs(q) + 4 * U * abs(correction)) * LITTLE_MORE;
+  const m = (abs(correction - (v - q)) + bound * abs(r) + 5 * U * U * abs(q) + 4 * U * abs(correction)) * SUM_SLACK;
   const inRange = abs(high) > SMALL && abs(high) < LARGE && abs(d) > SMALL && abs(d) < LARGE && abs(v) > SMALL;
   return v + m == v && v - m == v && abs(correction) < abs(q) && inRange ? v : NaN;
 }
@@ -171,7 +171,7 @@ function compensated<T>(job: usize, k: i32, b: f64): f64 {
 // a small integer. Then two numbers hold the sum exactly, and the quotient has a correction that is exact. Otherwise the
 // grid is placed anew; what is still open goes to the superaccumulator.
 function carefully<T>(job: usize, k: i32, b: f64, fits: bool): f64 {
-  const diagonal = addressAt(job, JOB_DIAGONAL), d: f64 = diagonal != 0 ? element<T>(diagonal, ownOf(i32At(job, JOB_IN_LINE), k, firstOf(job, k), endOf(job, k))) : 1;
+  const diagonal = addressAt(job, JOB_DIAGONAL), d: f64 = diagonal != 0 ? element<T>(diagonal, ownOf(i32At(job, JOB_DIAGONAL_AT), k, firstOf(job, k), endOf(job, k))) : 1;
   let v = fits ? inTwo<T>(job, k, b, d) : NaN;
   if (v != v) v = compensated<T>(job, k, b);
   if (v != v && !fits) v = inTwo<T>(job, k, b, d);
@@ -183,7 +183,7 @@ function inTwo<T>(job: usize, k: i32, b: f64, d: f64): f64 {
   let s = b, c: f64 = 0;
   for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) {
     const a = element<T>(values, p), z = element<T>(x, origin + i32.load(index)), product = a * z;
-    if (sizeof<T>() == 8 && !(abs(product) > MIN) && a != 0 && z != 0) return NaN;
+    if (sizeof<T>() == 8 && !(abs(product) > MIN_PRODUCT) && a != 0 && z != 0) return NaN;
     const t = s - product, error = twoSumError(s, -product, t), c1 = c + error, more = sizeof<T>() == 8 ? excess(a, z) : 0, c2 = c1 + more;
     if (twoSumError(c, error, c1) != 0 || twoSumError(c1, more, c2) != 0) return NaN;
     s = t;

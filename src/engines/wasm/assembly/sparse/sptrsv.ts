@@ -5,7 +5,7 @@
 // A worker waits only for lines that were handed out before its own, so the one with the earliest always gets on: nothing
 // depends on all workers running at once, and who waits for long goes to sleep.
 import { put } from "../exact/certificate";
-import { JOB_BEGINS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_IN_LINE, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP, SERIAL, SLFC } from "../layout";
+import { JOB_BEGINS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_DONE, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
 import { endOf, firstOf, indexOf, integer, lineOf, originOf, ownOf, rows } from "./rows";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "../team";
 
@@ -18,7 +18,7 @@ export function sptrsv<T>(job: usize, worker: i32): void {
   if (schedule == SERIAL) {
     if (worker == 0) rows<T>(job, 0, i32At(job, JOB_M));
   } else if (schedule == LEVR || schedule == LEVC) levels<T>(job, worker, columns);
-  else if (schedule == GSF) freely<T>(job);
+  else if (schedule == GSF) synchronizationFree<T>(job);
   else byCounters<T>(job, columns);
 }
 
@@ -73,7 +73,7 @@ function byCounters<T>(job: usize, columns: bool): void {
 // GSF: runs of rows in the natural order, no levels and no counters of what is awaited: each run tells how many of its rows
 // are done, a few at a time, and who needs one of them looks there.
 @inline const STEP: i32 = 16;
-function freely<T>(job: usize): void {
+function synchronizationFree<T>(job: usize): void {
   const runs = addressAt(job, JOB_RUNS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
   let known = 0; // the rows of so many runs, from the first on, are all done
   while (true) {
@@ -101,7 +101,7 @@ function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void
     for (let p = index, stop = index + (<usize>(endOf(job, line) - start) << 2); p < stop; p += 4) {
       const k = lineOf(job, origin + i32.load(p));
       if (k < known || k >= own || k >= first && k < end) continue;
-      let run = integer(addressAt(job, JOB_LOOKUP), k >> LOOKUP);
+      let run = integer(addressAt(job, JOB_LOOKUP), k >> LOOKUP_SHIFT);
       while (integer(runs, run + 1) <= k) ++run;
       first = integer(runs, run);
       end = first + waitForMore(job, addressAt(job, JOB_COUNTS) + (<usize>run << 2), k - first);
@@ -122,7 +122,7 @@ function subtractColumns<T>(job: usize, from: i32, to: i32): void {
   const indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), diagonal = addressAt(job, JOB_DIAGONAL);
   const x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), order = addressAt(job, JOB_ORDER), alone = i32At(job, JOB_WORKERS) == 1;
   for (let k = from; k < to; ++k) {
-    const line = lineOf(job, k), first = firstOf(job, line), end = endOf(job, line), own = ownOf(i32At(job, JOB_IN_LINE), line, first, end);
+    const line = lineOf(job, k), first = firstOf(job, line), end = endOf(job, line), own = ownOf(i32At(job, JOB_DIAGONAL_AT), line, first, end);
     const at = x + <usize>line * sizeof<T>(), v = diagonal != 0 ? <T>(load<T>(at) / load<T>(diagonal + <usize>own * sizeof<T>())) : load<T>(at);
     put<T>(at, <f64>v);
     if (order != 0) put<T>(y + <usize>integer(order, k) * sizeof<T>(), <f64>v);
@@ -214,7 +214,7 @@ export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize,
       const index = integer(indices, p++);
       if (<u32>(index - own) < <u32>size || <u32>(index - low) < <u32>length) continue;
       const place = reversed ? n - 1 - index : index;
-      let other = integer(lookup, place >> LOOKUP);
+      let other = integer(lookup, place >> LOOKUP_SHIFT);
       while (integer(starts, other + 1) <= place) ++other;
       const start = integer(starts, other), after = integer(starts, other + 1);
       low = reversed ? n - after : start;

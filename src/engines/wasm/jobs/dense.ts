@@ -1,0 +1,266 @@
+// The dense matrix routines as jobs: exgemv, exgemm, extrsv and exlu. Called by wasm/index.ts and threads/index.ts; the kernels are in
+// assembly/dense/.
+
+import { contiguousLines, type StridedMatrix } from "../../../arrays/matrix.ts";
+import type { Real } from "../../../arrays/types.ts";
+import { aligned } from "../../../arrays/vectors.ts";
+import { correct } from "../../../exact/store.ts";
+import type { Substitution } from "../../kernels.ts";
+import type { Arena } from "../arena.ts";
+import * as layout from "../assembly/layout.ts";
+import { bytesFor, operandOf, type Space } from "../space.ts";
+import type { Job, JobSteps } from "./job.ts";
+
+const { RECORD } = layout;
+const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
+
+/** How a matrix outside the arena is copied into it: this many of its contiguous lines at a time. */
+export interface Streamed {
+  readonly lines: number;
+}
+
+// ---------------------------------------------------------------- y := alpha A x + beta y
+
+export function gemvBytes(arena: Arena, A: StridedMatrix, x: Real, y: Real, streamed: Streamed | undefined): number {
+  const { byRows, length } = contiguousLines(A);
+  const width = y.BYTES_PER_ELEMENT;
+  const records = byRows ? 0 : aligned(Math.ceil(A.rows / 8) * RECORD);
+  const matrix = streamed ? aligned(streamed.lines * length * width) + aligned(A.cols * width) : bytesFor(arena, [], [A]);
+  return bytesFor(arena, [x], []) + aligned(y.byteLength) + records + matrix;
+}
+
+export function* gemv(
+  space: Space,
+  job: Job,
+  alpha: number,
+  A: StridedMatrix,
+  x: Real,
+  beta: number,
+  y: Real,
+  streamed: Streamed | undefined,
+): JobSteps {
+  const terms = alpha === 0 ? 0 : A.cols;
+  const { byRows, lines, length } = contiguousLines(A);
+  const width = y.BYTES_PER_ELEMENT;
+  const X = space.vector(x, terms > 0);
+  const Y = space.vector(y, beta !== 0, true);
+  job
+    .start(byRows ? layout.GEMV_ROWS : layout.GEMV_COLUMNS, y)
+    .set(layout.JOB_M, A.rows)
+    .set(layout.JOB_K, terms)
+    .set(layout.JOB_X, X)
+    .set(layout.JOB_Y, Y);
+  job.scalars(terms > 0 ? alpha : 1, beta);
+  if (!byRows) {
+    const bytes = Math.ceil(A.rows / 8) * RECORD;
+    const records = space.reserve(bytes);
+    space.arena.zero(records, bytes);
+    job.set(layout.JOB_WORK, records);
+  }
+  if (!streamed || terms === 0) {
+    if (terms > 0) job.operand(layout.JOB_A, space.matrix(A));
+    job.set(layout.JOB_TO, byRows ? A.rows : terms);
+    yield;
+  } else {
+    const chunk = space.reserve(streamed.lines * length * width);
+    const stride = length * width;
+    if (!byRows) job.set(layout.JOB_ROW, fetchInto(space, A));
+    for (let first = 0; first < lines; first += streamed.lines) {
+      const end = Math.min(first + streamed.lines, lines);
+      space.copyLines(A, first, end, 0, length, chunk);
+      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * stride, stride, width));
+      job
+        .set(layout.JOB_FROM, first)
+        .set(layout.JOB_TO, end)
+        .set(layout.JOB_NEXT, byRows ? first : 0);
+      yield;
+    }
+  }
+  space.readVector(y, Y);
+}
+
+// Room for one row. The kernels ask for a row when its columns are no longer in the arena.
+function fetchInto(space: Space, A: StridedMatrix): number {
+  const at = space.reserve(A.cols * A.data.BYTES_PER_ELEMENT);
+  const heap = space.arena.heap(A.data);
+  const index = at / A.data.BYTES_PER_ELEMENT;
+  space.arena.fetch = (row) => {
+    for (let j = 0; j < A.cols; j++) heap[index + j] = A.data[A.offset + row * A.rowStride + j * A.colStride] as number;
+  };
+  return at;
+}
+
+// ---------------------------------------------------------------- C := alpha A B + beta C
+
+export function gemmBytes(arena: Arena, A: StridedMatrix, B: StridedMatrix, C: StridedMatrix): number {
+  return bytesFor(arena, [], [A, B]) + aligned(C.rows * C.cols * C.data.BYTES_PER_ELEMENT) + aligned(4 * (C.rows + C.cols));
+}
+
+export function* gemm(space: Space, job: Job, alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): JobSteps {
+  const terms = alpha === 0 ? 0 : A.cols;
+  const to = space.matrix(C, beta !== 0, true);
+  job
+    .start(layout.GEMM, C.data)
+    .set(layout.JOB_M, C.rows)
+    .set(layout.JOB_N, C.cols)
+    .set(layout.JOB_K, terms)
+    .set(layout.JOB_WORK, space.reserve(4 * (C.rows + C.cols)));
+  job.scalars(terms > 0 ? alpha : 1, beta).operand(layout.JOB_C, to);
+  if (terms > 0) job.operand(layout.JOB_A, space.matrix(A)).operand(layout.JOB_B, space.matrix(B));
+  yield;
+  space.readMatrix(C, to);
+}
+
+// ---------------------------------------------------------------- T x = b
+
+// Bytes per worker: enclosures, residual and correction; if the columns are contiguous, also the sums and the diagonal block.
+function trsvWork(T: StridedMatrix, size: number): number {
+  return aligned(size * (layout.ENCLOSURE + 16) + (contiguousLines(T).byRows ? 0 : size * size * T.data.BYTES_PER_ELEMENT));
+}
+
+// Unknowns in a block if the caller has no preference: the kernels sum three rows at a time, or 12 columns.
+const ROWS = 48;
+const COLUMNS = 12;
+// If more than this part of a line is needed, copying all of it is faster: 16 KiB at a time arrive at 16 GB/s, 512 KiB at 25 GB/s.
+const WHOLE = 0.6;
+
+/** A solve with its block size fixed: the caller's, or the engine's choice if it does not matter. */
+export function withBlocks(T: StridedMatrix, how: Substitution, chunk = Number.POSITIVE_INFINITY): Substitution {
+  if (how.blockSize > 0) return how;
+  const { byRows, length } = contiguousLines(T);
+  const inChunk = Math.max(3, 3 * Math.floor(chunk / length / 3)); // rows that a chunk holds
+  return { ...how, blockSize: Math.min(T.rows, byRows ? Math.min(ROWS, inChunk) : COLUMNS) };
+}
+
+export function trsvBytes(
+  arena: Arena,
+  T: StridedMatrix,
+  b: Real,
+  how: Substitution,
+  streamed: Streamed | undefined,
+  workers: number,
+): number {
+  const { byRows, length } = contiguousLines(T);
+  const width = b.BYTES_PER_ELEMENT;
+  const work = workers * trsvWork(T, how.blockSize) + (byRows ? 0 : aligned(Math.ceil(T.rows / 8) * RECORD));
+  const matrix = streamed ? aligned(streamed.lines * length * width) + aligned(T.cols * width) : bytesFor(arena, [], [T]);
+  return bytesFor(arena, [b], []) + 3 * aligned(b.byteLength) + work + matrix;
+}
+
+export function* trsv(
+  space: Space,
+  job: Job,
+  T: StridedMatrix,
+  b: Real,
+  x: Real,
+  how: Substitution,
+  streamed: Streamed | undefined,
+  workers: number,
+): JobSteps {
+  const { arena } = space;
+  const { byRows, length } = contiguousLines(T);
+  const n = b.length;
+  const width = b.BYTES_PER_ELEMENT;
+  const blocks = Math.ceil(n / how.blockSize);
+  const right = space.vector(b);
+  const [solution, residual, correction] = [0, 0, 0].map(() => space.reserve(b.byteLength)) as [number, number, number];
+  const records = byRows ? 0 : Math.ceil(n / 8) * RECORD;
+  const workSize = trsvWork(T, how.blockSize);
+  const work = space.reserve(aligned(records) + workers * workSize);
+  const whole = streamed ? undefined : space.matrix(T);
+  const chunk = streamed ? space.reserve(streamed.lines * length * width) : 0;
+  const row = streamed && !byRows ? fetchInto(space, T) : 0;
+
+  function* pass(finish: number, rhs: number, given: number, out: number): JobSteps {
+    job
+      .start(byRows ? layout.TRSV_ROWS : layout.TRSV_COLUMNS, b)
+      .set(layout.JOB_M, n)
+      .set(layout.JOB_X, given)
+      .set(layout.JOB_Y, rhs)
+      .set(layout.JOB_OUT, out);
+    job
+      .set(layout.JOB_WORK, work)
+      .set(layout.JOB_WORK_SIZE, workSize)
+      .set(layout.JOB_UPPER, how.upper ? 1 : 0)
+      .set(layout.JOB_UNIT, how.unit ? 1 : 0)
+      .set(layout.JOB_ROW, row);
+    job
+      .set(layout.JOB_FINISH, finish)
+      .set(layout.JOB_REFINE, how.refineBlocks)
+      .set(layout.JOB_BLOCK_SIZE, how.blockSize)
+      .set(layout.JOB_TO, blocks);
+    arena.zero(work, records);
+    if (whole) {
+      job.operand(layout.JOB_A, whole);
+      yield;
+      return;
+    }
+    const stride = length * width;
+    const each = Math.max(1, Math.floor((streamed as Streamed).lines / how.blockSize));
+    for (let k = 0; k < blocks; k += each) {
+      const end = Math.min(k + each, blocks);
+      const first = how.upper ? Math.max(0, n - end * how.blockSize) : k * how.blockSize;
+      const last = how.upper ? n - k * how.blockSize : Math.min(n, end * how.blockSize);
+      const before = how.upper !== byRows; // whether the triangle's part of a line lies before the diagonal
+      // Only that part is needed, but most of a line is copied faster together with the rest.
+      if ((before ? last : n - first) > WHOLE * n) space.copyLines(T, first, last, 0, n, chunk);
+      else space.copyLines(T, first, last, before ? 0 : first, before ? last : n, chunk);
+      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * stride, stride, width));
+      job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end).set(layout.JOB_NEXT, k).set(layout.JOB_DONE, k);
+      yield;
+    }
+  }
+
+  const heap = arena.heap(b);
+  const at = (address: number): Real => heap.subarray(address / width, address / width + n);
+  yield* pass(FINISH[how.rounding], right, solution, solution);
+  for (let step = 0; step < how.refine && at(solution).every(Number.isFinite); step++) {
+    yield* pass(layout.RESIDUAL, right, solution, residual);
+    yield* pass(FINISH[how.rounding], residual, correction, correction);
+    correct(at(solution), at(correction));
+  }
+  x.set(at(solution));
+}
+
+// ---------------------------------------------------------------- P A = L U
+
+export function luBytes(arena: Arena, data: Real, rows: number, cols: number, count: number, workers: number): number {
+  const steps = Math.min(rows, cols);
+  return aligned(8 * data.length) + luWorkers(count, workers) * luWork(arena, rows, cols) + aligned(4 * steps * count) + aligned(4 * count);
+}
+
+const luWork = (arena: Arena, rows: number, cols: number): number => aligned(arena.call("luWork", rows, cols));
+const luWorkers = (count: number, workers: number): number => (count === 1 ? 1 : workers); // all workers share the workspace of a single matrix
+
+/** The kernels work on binary64 copies, also of binary32 matrices, and round to the format of `data`. Returns what Kernels.lu returns. */
+export function* lu(
+  space: Space,
+  job: Job,
+  data: Real,
+  rows: number,
+  cols: number,
+  count: number,
+  pivots: Int32Array,
+  info: Int32Array,
+  workers: number,
+): JobSteps<number> {
+  const { arena } = space;
+  const at = space.reserve(8 * data.length);
+  const numbers = arena.binary64.subarray(at / 8, at / 8 + data.length);
+  numbers.set(data);
+  const workSize = luWork(arena, rows, cols);
+  const work = space.reserve(luWorkers(count, workers) * workSize);
+  const pivotsAt = space.reserve(4 * pivots.length);
+  const infoAt = space.reserve(4 * count);
+  job.start(count === 1 ? layout.LU : layout.LU_BATCH, data).set(layout.JOB_A, at);
+  job.set(layout.JOB_M, rows).set(layout.JOB_N, cols).set(layout.JOB_K, count);
+  job.set(layout.JOB_WORK, work).set(layout.JOB_WORK_SIZE, workSize).set(layout.JOB_PIVOTS, pivotsAt).set(layout.JOB_INFO, infoAt);
+  arena.zero(infoAt, 4 * count);
+  yield;
+  const failed = job.get(layout.JOB_FAILED) - 1;
+  if (failed >= 0) return failed;
+  data.set(numbers);
+  pivots.set(new Int32Array(arena.buffer, pivotsAt, pivots.length));
+  info.set(new Int32Array(arena.buffer, infoAt, count));
+  return -1;
+}

@@ -1,0 +1,120 @@
+// The sparse routines as jobs: triangular solves, Kahn's algorithm, and two helpers of the analysis that run at once. Called by
+// wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/.
+
+import type { Real } from "../../../arrays/types.ts";
+import { aligned } from "../../../arrays/vectors.ts";
+import type { RunLines, Schedule, SparseTriangle, StoredLines } from "../../kernels.ts";
+import type { Arena } from "../arena.ts";
+import * as layout from "../assembly/layout.ts";
+import type { Space } from "../space.ts";
+import type { Job, JobSteps } from "./job.ts";
+
+const DIAGONAL_AT = { first: layout.FIRST, last: layout.LAST } as const;
+const SCHEDULES: Record<Schedule, number> = {
+  serial: layout.SERIAL,
+  levr: layout.LEVR,
+  levc: layout.LEVC,
+  slfr: layout.SLFR,
+  slfc: layout.SLFC,
+  gsf: layout.GSF,
+};
+
+// How many counters the tasks need, one each: of the tasks it waits for, or of the rows it has done.
+function counterCount({ tasks, schedule }: SparseTriangle): number {
+  return tasks.counts || schedule === "gsf" ? tasks.count : 0;
+}
+
+export function sptrsvBytes(system: SparseTriangle): number {
+  const vector = aligned(system.n * system.values.BYTES_PER_ELEMENT);
+  return (system.order ? 2 : 1) * vector + aligned(4 * counterCount(system));
+}
+
+/** The system is in the arena. Right-hand side and solution share a vector. */
+export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
+  const { arena } = space;
+  const { begins, indices, values, diagonal, diagonalAt, shapes, order, tasks } = system;
+  const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
+  const right = space.reserve(b.byteLength);
+  const counters = counterCount(system);
+  const counts = space.reserve(4 * counters);
+  const index = right / b.BYTES_PER_ELEMENT;
+  arena.heap(b).set(b, index);
+  if (tasks.counts) arena.words.set(tasks.counts, counts / 4);
+  else arena.zero(counts, 4 * counters);
+  job
+    .start(layout.SPTRSV, b)
+    .set(layout.JOB_SCHEDULE, SCHEDULES[system.schedule])
+    .set(layout.JOB_EXACT, system.exact ? 1 : 0)
+    .set(layout.JOB_UPPER, system.upper ? 1 : 0)
+    .set(layout.JOB_M, system.n)
+    .set(layout.JOB_X, order ? space.reserve(b.byteLength) : right)
+    .set(layout.JOB_Y, right);
+  job
+    .set(layout.JOB_BEGINS, address(begins))
+    .set(layout.JOB_INDICES, address(indices))
+    .set(layout.JOB_VALUES, address(values))
+    .set(layout.JOB_DIAGONAL, address(diagonal))
+    .set(layout.JOB_DIAGONAL_AT, diagonalAt ? DIAGONAL_AT[diagonalAt] : layout.APART)
+    .set(layout.JOB_SHAPES, address(shapes?.ofLine))
+    .set(layout.JOB_SHAPE_STARTS, address(shapes?.starts))
+    .set(layout.JOB_ORDER, address(order));
+  job
+    .set(layout.JOB_TASK_COUNT, tasks.count)
+    .set(layout.JOB_RUNS, address(tasks.runs))
+    .set(layout.JOB_SEQUENCE, address(tasks.sequence))
+    .set(layout.JOB_PHASES, address(tasks.phases))
+    .set(layout.JOB_BLOCK_SIZE, tasks.together ?? 1);
+  job
+    .set(layout.JOB_COUNTS, counts)
+    .set(layout.JOB_TARGETS, address(tasks.targets))
+    .set(layout.JOB_LIST, address(tasks.list))
+    .set(layout.JOB_LOOKUP, address(tasks.lookup));
+  yield;
+  x.set(arena.heap(b).subarray(index, index + x.length));
+}
+
+/** See SystemKernels. Runs on the calling thread. */
+export function firstZero(arena: Arena, { pointers, values, diagonalAt }: StoredLines, from: number, to: number): number {
+  const single = values.BYTES_PER_ELEMENT === 4 ? 1 : 0;
+  return arena.call("firstZero", single, diagonalAt === "last" ? 1 : 0, pointers.byteOffset, values.byteOffset, from, to);
+}
+
+/** See SystemKernels. Runs on the calling thread. */
+export function neighbours(arena: Arena, runs: RunLines, from: number): number {
+  const { n, reversed, begins, indices, starts, lookup, seen, pointers, near } = runs;
+  const places = [begins, indices, starts, lookup, seen, pointers, near].map(({ byteOffset }) => byteOffset);
+  return arena.call("neighbours", n, reversed ? 1 : 0, ...places, starts.length - 1, near.length, from);
+}
+
+export function kahnBytes(begins: Int32Array, indices: Int32Array): number {
+  return 4 * aligned(4 * begins.length) + aligned(4 * indices.length);
+}
+
+/** Levels by Kahn's algorithm, from the columns of a triangle and the number of unknowns that each unknown waits for. */
+export function* kahn(
+  space: Space,
+  job: Job,
+  begins: Int32Array,
+  indices: Int32Array,
+  counts: Int32Array,
+): JobSteps<{ ilev: Int32Array; jlev: Int32Array }> {
+  const n = counts.length;
+  const { words } = space.arena;
+  const copied = (array: Int32Array): number => {
+    const at = space.reserve(array.byteLength);
+    words.set(array, at / 4);
+    return at;
+  };
+  job.start(layout.KAHN, new Float64Array()).set(layout.JOB_M, n);
+  job.set(layout.JOB_BEGINS, copied(begins)).set(layout.JOB_INDICES, copied(indices)).set(layout.JOB_COUNTS, copied(counts));
+  const order = space.reserve(4 * n);
+  const starts = space.reserve(4 * n);
+  job.set(layout.JOB_ORDER, order).set(layout.JOB_PHASES, starts);
+  yield;
+  const levels = job.get(layout.JOB_TASK_COUNT);
+  const result = new Int32Array(space.arena.buffer);
+  return {
+    ilev: Int32Array.from([...result.subarray(starts / 4, starts / 4 + levels), n]),
+    jlev: result.slice(order / 4, order / 4 + n),
+  };
+}
