@@ -6,13 +6,13 @@ import { newVector, part } from "./arrays/vectors.ts";
 import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
 import { type LocalEngine, localKernels } from "./engines/local.ts";
+import { reduce } from "./engines/reduce.ts";
 import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import { type Level1, level1, onlyNegativeZeros } from "./routines/level1.ts";
-import { reduce } from "./routines/reduce.ts";
 import { routines } from "./routines/routines.ts";
 import type { Solves } from "./routines/solve/types.ts";
 import type { BothPrecisions } from "./routines/types.ts";
@@ -96,7 +96,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     accumulateBy: (other, op, x, y, into) => engine.accumulateBy(other, op, x, y, into),
     map: (op, alpha, x, y) => engine.map(op, alpha, x, y),
     workers: reference.workers,
-    reserve: reference.reserve,
+    memory: reference.memory,
     firstZero: reference.firstZero,
     sptrsv: sparse(addProducts),
     approximate: engine.approximate,

@@ -181,50 +181,50 @@ describe("memory of plans and factors", () => {
   // The first stays, and with it the memory that the second is in.
   const embedded = kernels("embedded") as LocalKernels;
   test("what is dropped leaves its place to the next, once the event loop has turned", async () => {
-    const kept = embedded.reserve("test", 1000);
+    const kept = embedded.memory.reserve("test", 1000);
     // in a function, or this one would still hold it
     const drop = () => {
-      const { buffer, offset } = embedded.reserve("test", 5000);
-      return { buffer, offset };
+      const { buffer, byteOffset } = embedded.memory.reserve("test", 5000).value;
+      return { buffer, byteOffset };
     };
     const dropped = drop();
     await collect();
-    const next = embedded.reserve("test", 5000);
-    expect(next.buffer === dropped.buffer).toBe(true);
-    expect(next.offset).toBe(dropped.offset);
+    const next = embedded.memory.reserve("test", 5000);
+    expect(next.value.buffer === dropped.buffer).toBe(true);
+    expect(next.value.byteOffset).toBe(dropped.byteOffset);
     next.free();
     kept.free();
   });
 
   test("what is given back is not given back once more when it is collected", async () => {
     await collect(); // what earlier tests left, or it would be a gap before those of this one
-    const kept = embedded.reserve("test", 1000);
+    const kept = embedded.memory.reserve("test", 1000);
     const free = () => {
-      const reserved = embedded.reserve("test", 5000);
+      const reserved = embedded.memory.reserve("test", 5000);
       reserved.free();
-      return reserved.offset;
+      return reserved.value.byteOffset;
     };
     const offset = free();
-    const next = embedded.reserve("test", 5000);
-    expect(next.offset).toBe(offset);
+    const next = embedded.memory.reserve("test", 5000);
+    expect(next.value.byteOffset).toBe(offset);
     await collect();
-    const other = embedded.reserve("test", 5000);
-    expect(other.offset).not.toBe(next.offset); // it still is that of next
+    const other = embedded.memory.reserve("test", 5000);
+    expect(other.value.byteOffset).not.toBe(next.value.byteOffset); // it still is that of next
     for (const reserved of [other, next, kept]) reserved.free();
   });
 
   test("of copies and factors likewise", async () => {
-    const { approximate: plain } = embedded;
+    const { approximate: plain, memory } = embedded;
     const data = filled(new Float64Array(100 * 100));
     const A = { data, offset: 0, rows: 100, cols: 100, rowStride: 100, colStride: 1 };
     const ones = new Float64Array(100).fill(1);
     const none = new Float64Array(0);
     const make = async () => {
-      const kept = await plain.keep("test", A, true);
-      const factors = await plain.factorize("test", kept.A, { rows: ones, cols: ones }, "binary32", none, 0, none);
+      const kept = await memory.keepMatrix("test", A, true);
+      const factors = await plain.factorize("test", kept.value, { rows: ones, cols: ones }, "binary32", none, 0, none);
       return { kept, factors };
     };
-    const place = ({ kept }: Awaited<ReturnType<typeof make>>) => kept.A.data.byteOffset;
+    const place = ({ kept }: Awaited<ReturnType<typeof make>>) => (kept.value.data as Float64Array).byteOffset;
     const drop = async () => place(await make());
     const first = await make();
     const dropped = await drop();

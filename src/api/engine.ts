@@ -2,11 +2,11 @@
 
 import { checkLength, checkVector } from "../arrays/checks.ts";
 import { asRow } from "../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
 import type { Backend } from "../engines/backend.ts";
 import { embedded } from "../engines/embedded.ts";
 import type { Kernels } from "../engines/kernels.ts";
-import { remoteMemory } from "../engines/remote.ts";
 import type { Kind } from "../engines/table.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { level1, onlyNegativeZeros, type RoundOptions, reductions } from "../routines/level1.ts";
@@ -142,7 +142,7 @@ type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** Everything an engine offers, from its kernels. */
 export function engineOf(backend: Backend): Engine {
-  const residents = new Residents(backend.store);
+  const residents = new Residents(backend.memory);
   const lending = (name: string, routine: Method): Method => {
     const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
     return residents.lending(name, names, writes, routine);
@@ -209,9 +209,9 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
   return async (...args) => {
     let done: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
-      const [name, target] = op === "axpy" ? ["y", asRow(y)] : ["x", asRow(x)];
-      if (backend.map && (remoteMemory(x) || remoteMemory(y))) {
-        const out = laterOutput(routine, name, target, true);
+      const [name, target] = op === "axpy" ? ["y", y] : ["x", x];
+      if (backend.map && !(isOnHost(x) && isOnHost(y))) {
+        const out = laterOutput(routine, name, asRow(target), true);
         const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
         done = async () => {
           await working;
@@ -219,7 +219,7 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
         };
         return;
       }
-      const out = copiedOutput(routine, name, target, true);
+      const out = copiedOutput(routine, name, asRow(target as Real), true);
       embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
       done = () => out.write();
     };
@@ -231,21 +231,21 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
 }
 
 function accumulateOn(backend: Backend) {
-  return async (x: Real, y?: Real): Promise<Accumulator> => {
+  return async (x: Operand, y?: Operand): Promise<Accumulator> => {
     checkVector("accumulate", "x", x);
     if (y !== undefined) {
       checkVector("accumulate", "y", y);
       checkLength("accumulate", x, y);
       if (x.BYTES_PER_ELEMENT !== y.BYTES_PER_ELEMENT) {
-        const [left, right] = await Promise.all([x, y].map((z) => (remoteMemory(z) ? backend.store.fetch(z) : z)));
+        const [left, right] = await Promise.all([x, y].map((z) => (isOnHost(z) ? z : backend.memory.download<Real>("accumulate", z))));
         return new Accumulator().addProduct(left as Real, right as Real);
       }
     }
     const empty = y === undefined ? onlyNegativeZeros(x) : x.length === 0;
     const sum = new Superaccumulator();
     if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
-    // What is not here has not been looked at.
-    const unseen = y === undefined && x.length > 0 && remoteMemory(x) !== undefined && Object.is(sum.round(), 0);
+    // Only the device can tell -0 from 0 in an array that the host cannot read.
+    const unseen = y === undefined && x.length > 0 && !isOnHost(x) && Object.is(sum.round(), 0);
     return Accumulator.of(sum, empty || (unseen && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0)));
   };
 }

@@ -1,11 +1,13 @@
+// Residents: data that a user keeps on an engine, and the rules for lending them to calls. src/api/engine.ts wraps every routine in lending().
+
 import { checkVector } from "../arrays/checks.ts";
 import { EngineError, ShapeError } from "../arrays/errors.ts";
-import { checkMatrix, stridedView } from "../arrays/matrix.ts";
+import { checkMatrix, contiguousLines, type StridedMatrix, stridedView } from "../arrays/matrix.ts";
+import { isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../arrays/operands.ts";
 import { checkSparse, patternInfoOf, trusted } from "../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../arrays/types.ts";
 import { copyOf, part } from "../arrays/vectors.ts";
-import type { Kept, Store } from "../engines/memory.ts";
-import { remoteMemory } from "../engines/remote.ts";
+import type { Allocation, EngineMemory, Piece } from "../engines/memory.ts";
 
 /** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
 export interface Resident<V> {
@@ -18,16 +20,17 @@ export interface Resident<V> {
 
 type Routine = (...args: unknown[]) => Promise<unknown>;
 type Value = Real | Matrix<Real> | Sparse<Real>;
+type ValueOperand = Operand | MatrixOperand | SparseOperand;
 
 /**
- * The residents of one engine. A call borrows those among its arguments until it is through: any number of calls may read
- * one, and a call that writes one has it alone. Otherwise a result would depend on which call is done first.
+ * The residents of one engine. A call borrows the residents among its arguments until it is done. Any number of calls may read a resident
+ * at the same time; a call that writes one must have it alone, or results would depend on which call is done first.
  */
 export class Residents {
   private readonly all = new Set<OnEngine>();
   private closed = false;
 
-  constructor(readonly store: Store) {}
+  constructor(readonly memory: EngineMemory) {}
 
   checkOpen(routine: string): void {
     if (this.closed) throw new EngineError(`${routine}: the engine is closed`);
@@ -42,36 +45,34 @@ export class Residents {
 
   private vector(x: Real): OnEngine {
     checkVector("upload", "value", x, "a matrix, a sparse matrix, ");
-    const { array, free } = this.store.keep(x, x.length, [[x, 0]]);
-    return new OnEngine(this, array, [x.length], free);
+    const { value, free } = this.memory.upload("upload", x, x.length, [[x, 0]]);
+    return new OnEngine(this, value, [x.length], free);
   }
 
   private matrix(A: Matrix<Real>): OnEngine {
     checkMatrix("upload", "value", A);
     const { rows, cols, order } = A;
-    const { data, offset, rowStride, colStride } = stridedView(A);
-    const [lines, length, step] = order === "row" ? [rows, cols, rowStride] : [cols, rows, colStride];
-    const pieces = linesOf(data, offset, lines, length, step);
-    const { array, free } = this.store.keep(data, rows * cols, pieces);
-    return new OnEngine(this, { data: array, rows, cols, order, ld: length, offset: 0 }, [rows, cols], free);
+    const view = stridedView(A);
+    const { value, free } = this.memory.upload("upload", A.data, rows * cols, piecesOf(view));
+    return new OnEngine(this, { data: value, rows, cols, order, ld: order === "row" ? cols : rows, offset: 0 }, [rows, cols], free);
   }
 
   private sparse(A: Sparse<Real>): OnEngine {
     checkSparse("upload", "value", A);
     const shape = [A.rows, A.cols];
-    if (!this.store.patterns) return new OnEngine(this, copyOfSparse("upload", A), shape, () => {});
-    const kept: Kept<unknown>[] = [];
-    const free = () => {
-      for (const each of kept) each.free();
+    if (!this.memory.holdsPatterns) return new OnEngine(this, copyOfSparse("upload", A), shape, () => {});
+    const allocations: Allocation<unknown>[] = [];
+    const free = (): void => {
+      for (const each of allocations) each.free();
     };
-    const keep = <V extends Real | Int32Array>(x: V): V => {
-      const each = this.store.keep(x, x.length, [[x, 0]]);
-      kept.push(each);
-      return each.array;
+    const upload = <V extends Real | Int32Array>(x: V) => {
+      const allocation = this.memory.upload("upload", x, x.length, [[x, 0]]);
+      allocations.push(allocation);
+      return allocation.value;
     };
     try {
-      const there = { ...A, pointers: keep(A.pointers), indices: keep(A.indices), values: keep(A.values) };
-      return new OnEngine(this, trusted(there, patternInfoOf(A)), shape, free);
+      const onEngine = { ...A, pointers: upload(A.pointers), indices: upload(A.indices), values: upload(A.values) };
+      return new OnEngine(this, trusted(onEngine as SparseOperand, patternInfoOf(A)), shape, free);
     } catch (error) {
       free();
       throw error;
@@ -79,8 +80,8 @@ export class Residents {
   }
 
   /**
-   * A routine that takes residents too: the arguments have these names, and `writes` says which of them it writes. It
-   * returns a resident where it would return what is in it.
+   * A routine that also takes residents. The arguments have these names, and `writes` is the index of the one it writes. It returns the
+   * resident that it has written, not its contents.
    */
   lending(routine: string, names: readonly string[], writes: number | undefined, call: Routine): Routine {
     return async (...args) => {
@@ -93,11 +94,11 @@ export class Residents {
       for (const { resident, writes } of lent) resident.lend(writes);
       try {
         const result = await call(...args.map((arg, i) => (i < names.length && arg instanceof OnEngine ? arg.inner : arg)));
-        this.checkOpen(routine); // an engine on this thread goes on until it is through: its answer comes too late
+        this.checkOpen(routine); // an engine on this thread finishes the call even if it was closed meanwhile
         const target = writes === undefined ? undefined : args[writes];
         return target instanceof OnEngine ? target : result;
       } finally {
-        for (const { resident, writes } of lent) resident.giveBack(writes);
+        for (const { resident, writes } of lent) resident.returned(writes);
       }
     };
   }
@@ -108,13 +109,13 @@ export class Residents {
   }
 
   freeAll(): void {
-    for (const resident of this.all) resident.giveUp();
+    for (const resident of this.all) resident.release();
     this.all.clear();
   }
 
   free(resident: OnEngine): void {
     if (this.closed) return; // freeAll() does it
-    resident.giveUp();
+    resident.release();
     this.all.delete(resident);
   }
 }
@@ -126,24 +127,29 @@ class OnEngine implements Resident<Value> {
 
   constructor(
     private readonly owner: Residents,
-    readonly inner: Value,
+    readonly inner: ValueOperand,
     readonly shape: readonly number[],
-    private readonly release: () => void,
+    private readonly freeMemory: () => void,
   ) {}
 
   async read(): Promise<Value> {
     this.owner.checkOpen("read");
     const { inner, owner } = this;
     this.check(owner, "read: this", false);
-    this.lend(false); // its memory stays until this is through
+    this.lend(false); // the memory stays until this is done
     try {
-      if (isMatrix(inner)) return { ...inner, data: await owner.store.fetch(inner.data) };
-      if (!isSparse(inner)) return await owner.store.fetch(inner);
-      if (!remoteMemory(inner.values)) return copyOfSparse("read", inner);
-      const [pointers, indices, values] = await Promise.all([inner.pointers, inner.indices, inner.values].map((x) => owner.store.fetch(x)));
-      return trusted({ ...inner, pointers, indices, values } as Sparse<Real>, patternInfoOf(inner));
+      const { memory } = owner;
+      if (isMatrix(inner)) return { ...inner, data: await memory.download<Real>("read", inner.data) };
+      if (!isSparse(inner)) return await memory.download<Real>("read", inner);
+      if (isSparseOnHost(inner) && !memory.holdsPatterns) return copyOfSparse("read", inner);
+      const [pointers, indices, values] = await Promise.all([
+        memory.download<Int32Array>("read", inner.pointers),
+        memory.download<Int32Array>("read", inner.indices),
+        memory.download<Real>("read", inner.values),
+      ]);
+      return trusted({ ...inner, pointers, indices, values }, patternInfoOf(inner));
     } finally {
-      this.giveBack(false);
+      this.returned(false);
     }
   }
 
@@ -151,14 +157,14 @@ class OnEngine implements Resident<Value> {
     this.owner.free(this);
   }
 
-  giveUp(): void {
-    this.checkHere("free: this");
+  release(): void {
+    this.checkOpen("free: this");
     this.freed = true;
     this.releaseIfIdle();
   }
 
   check(engine: Residents, name: string, writes: boolean): void {
-    this.checkHere(name);
+    this.checkOpen(name);
     if (this.owner !== engine) throw new ShapeError(`${name} is a resident of another engine, expected one of this engine`);
     const busy = this.writers > 0 ? "writes" : writes && this.readers > 0 ? "reads" : undefined;
     if (busy) throw new ShapeError(`${name} is a resident that a pending call ${busy}, expected that call to be awaited first`);
@@ -169,32 +175,33 @@ class OnEngine implements Resident<Value> {
     else this.readers++;
   }
 
-  giveBack(writes: boolean): void {
+  returned(writes: boolean): void {
     if (writes) this.writers--;
     else this.readers--;
     this.releaseIfIdle();
   }
 
-  private checkHere(name: string): void {
+  private checkOpen(name: string): void {
     if (this.freed) throw new ShapeError(`${name} is a resident that was freed, expected one that is on the engine`);
   }
 
   private releaseIfIdle(): void {
-    if (this.freed && this.readers + this.writers === 0) this.release();
+    if (this.freed && this.readers + this.writers === 0) this.freeMemory();
   }
 }
 
-// The lines of a matrix, each with its place in an array without gaps; all of them as one where there are none.
-function* linesOf(data: Real, offset: number, lines: number, length: number, step: number): Iterable<readonly [Real, number]> {
+// The contiguous lines of a matrix, each with its place in an array without gaps; one piece if there are no gaps.
+function* piecesOf(A: StridedMatrix): Iterable<Piece<Real>> {
+  const { lines, length, stride } = contiguousLines(A);
   if (length === 0) return;
-  if (step === length) yield [part(data, offset, lines * length), 0];
-  else for (let i = 0; i < lines; i++) yield [part(data, offset + i * step, length), i * length];
+  if (stride === length) yield [part(A.data, A.offset, lines * length), 0];
+  else for (let l = 0; l < lines; l++) yield [part(A.data, A.offset + l * stride, length), l * length];
 }
 
-const isMatrix = (value: Value): value is Matrix<Real> => hasMember(value, "data");
-const isSparse = (value: Value): value is Sparse<Real> => hasMember(value, "pointers");
+const isMatrix = <M extends MatrixOperand>(value: ValueOperand | M): value is M => hasMember(value, "data");
+const isSparse = <S extends SparseOperand>(value: ValueOperand | S): value is S => hasMember(value, "pointers");
 
-function hasMember(value: Value, name: string): boolean {
+function hasMember(value: ValueOperand, name: string): boolean {
   return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && name in value;
 }
 

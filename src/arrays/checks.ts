@@ -1,4 +1,5 @@
 import { ShapeError } from "./errors.ts";
+import { EngineArray, isOnHost, type Operand } from "./operands.ts";
 import type { Format, Real, Rounding } from "./types.ts";
 
 // Arguments are checked once, at the public door, before anything is written.
@@ -6,7 +7,7 @@ import type { Format, Real, Rounding } from "./types.ts";
 const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
 
 /** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
-export function checkVector(routine: string, name: string, x: Real, or = ""): Format {
+export function checkVector(routine: string, name: string, x: Operand, or = ""): Format {
   // The first two are the fast way; the tag also knows vectors of another realm, and no impostor.
   const view = ArrayBuffer.isView(x);
   const format =
@@ -15,9 +16,12 @@ export function checkVector(routine: string, name: string, x: Real, or = ""): Fo
       : view && x instanceof Float32Array
         ? "binary32"
         : TYPES[typedArrayTag(x) as keyof typeof TYPES];
-  if (format === undefined) throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
-  if (x.length === 0) checkAttached(routine, name, x);
-  return format;
+  if (format !== undefined) {
+    if (x.length === 0) checkAttached(routine, name, x as Real);
+    return format;
+  }
+  if (x instanceof EngineArray && x.type !== "int32") return x.type;
+  throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
 }
 
 const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag)?.get;
@@ -37,7 +41,7 @@ function checkAttached(routine: string, name: string, x: Real): void {
 }
 
 /** The common format of two vectors of one length. */
-export function checkPair(routine: string, x: Real, y: Real): Format {
+export function checkPair(routine: string, x: Operand, y: Operand): Format {
   const format = checkVector(routine, "x", x);
   checkVectorOf(routine, "y", y, format, "x");
   checkLength(routine, x, y);
@@ -45,7 +49,7 @@ export function checkPair(routine: string, x: Real, y: Real): Format {
 }
 
 /** A vector of the format of another argument. */
-export function checkVectorOf(routine: string, name: string, x: Real, format: Format, like: string): void {
+export function checkVectorOf(routine: string, name: string, x: Operand, format: Format, like: string): void {
   checkSameFormat(routine, name, checkVector(routine, name, x), format, like);
 }
 
@@ -55,17 +59,18 @@ export function checkSameFormat(routine: string, name: string, format: Format, e
 }
 
 /** Two vectors of one length. */
-export function checkLength(routine: string, x: Real, y: Real): void {
+export function checkLength(routine: string, x: Operand, y: Operand): void {
   checkSize(routine, "y", y, x.length, "the length of x");
 }
 
 /** A vector of this length, which is that of something. */
-export function checkSize(routine: string, name: string, x: Real, length: number, what: string): void {
+export function checkSize(routine: string, name: string, x: Operand, length: number, what: string): void {
   if (x.length !== length) throw new ShapeError(`${routine}: ${name} has length ${x.length}, expected ${length} (${what})`);
 }
 
 /** An output may be the same vector as the input or share nothing with it, but not overlap it. */
-export function checkOverlap(routine: string, x: Real, y: Real): void {
+export function checkOverlap(routine: string, x: Operand, y: Operand): void {
+  if (!isOnHost(x) || !isOnHost(y)) return; // an array on an engine is a vector of its own
   if (x.buffer !== y.buffer || x.byteOffset === y.byteOffset) return;
   const distance = Math.abs(x.byteOffset - y.byteOffset);
   if (distance < x.byteLength) throw new ShapeError(`${routine}: y shares entries with x, expected the same vector or a separate one`);

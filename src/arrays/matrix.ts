@@ -3,20 +3,25 @@
 
 import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
 import { ShapeError, SingularError } from "./errors.ts";
+import { isOnHost, type MatrixOperand, type Operand } from "./operands.ts";
 import type { Format, Matrix, Real } from "./types.ts";
+import { newVector, part } from "./vectors.ts";
 
 /**
  * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStride + j * colStride]. One of the strides is 1, or does not matter
  * because there is only one row or column. Transposing exchanges the strides.
  */
-export interface StridedMatrix {
-  readonly data: Real;
+export interface StridedMatrix<V extends Operand = Real> {
+  readonly data: V;
   readonly offset: number;
   readonly rows: number;
   readonly cols: number;
   readonly rowStride: number;
   readonly colStride: number;
 }
+
+/** One that may be on an engine. */
+export type StridedOperand = StridedMatrix<Operand>;
 
 /**
  * A strided matrix as contiguous lines: its rows if they are contiguous in memory, else its columns. Line l consists of the elements
@@ -32,7 +37,7 @@ export interface ContiguousLines {
 }
 
 /** The contiguous lines of a matrix. A single column counts as rows of length 1. */
-export function contiguousLines(A: StridedMatrix): ContiguousLines {
+export function contiguousLines(A: StridedOperand): ContiguousLines {
   const byRows = A.colStride === 1 || A.cols <= 1;
   return byRows
     ? { byRows, lines: A.rows, length: A.cols, stride: A.rowStride }
@@ -40,7 +45,7 @@ export function contiguousLines(A: StridedMatrix): ContiguousLines {
 }
 
 /** A matrix of the shape of A whose contiguous lines follow one another in `data` without gaps. */
-export function compactLike(A: StridedMatrix, data: Real): StridedMatrix {
+export function compactLike<V extends Operand>(A: StridedOperand, data: V): StridedMatrix<V> {
   const { byRows, length } = contiguousLines(A);
   const [rowStride, colStride] = byRows ? [length, 1] : [1, length];
   return { data, offset: 0, rows: A.rows, cols: A.cols, rowStride, colStride };
@@ -68,7 +73,7 @@ export function matrix(data: Real, rows: number, cols: number, options: ViewOpti
 }
 
 /** The format of a matrix; throws unless its entries all lie in its array. `name` is what the routine calls it. */
-export function checkMatrix(routine: string, name: string, A: Matrix<Real>): Format {
+export function checkMatrix(routine: string, name: string, A: MatrixOperand): Format {
   const of = name === "" ? "" : `${name}.`;
   if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
     throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a matrix (see matrix())`);
@@ -89,12 +94,12 @@ export function checkMatrix(routine: string, name: string, A: Matrix<Real>): For
 }
 
 /** A matrix of the format of another argument. */
-export function checkMatrixOf(routine: string, name: string, A: Matrix<Real>, format: Format, like: string): void {
+export function checkMatrixOf(routine: string, name: string, A: MatrixOperand, format: Format, like: string): void {
   checkSameFormat(routine, name, checkMatrix(routine, name, A), format, like);
 }
 
 /** Throws if something that will be written shares an entry with something that is read. */
-export function checkSeparate(routine: string, output: string, to: StridedMatrix, input: string, from: StridedMatrix): void {
+export function checkSeparate(routine: string, output: string, to: StridedOperand, input: string, from: StridedOperand): void {
   if (sharesEntries(to, from)) throw new ShapeError(`${routine}: ${output} shares entries with ${input}, expected none in common`);
 }
 
@@ -102,8 +107,8 @@ export function checkSeparate(routine: string, output: string, to: StridedMatrix
  * Whether two matrices have an entry in common. The contiguous lines of a matrix follow one another in memory. Of B's lines only the
  * last one that begins before the end of a line of A can reach into that line: one comparison per line of the matrix with fewer lines.
  */
-export function sharesEntries(A: StridedMatrix, B: StridedMatrix): boolean {
-  if (A.data.buffer !== B.data.buffer || A.rows === 0 || A.cols === 0 || B.rows === 0 || B.cols === 0) return false;
+export function sharesEntries(A: StridedOperand, B: StridedOperand): boolean {
+  if (memoryOf(A.data) !== memoryOf(B.data) || A.rows === 0 || A.cols === 0 || B.rows === 0 || B.cols === 0) return false;
   let [a, b] = [extentOf(A), extentOf(B)];
   if (a.lines > b.lines) [a, b] = [b, a];
   if (a.start >= b.end || b.start >= a.end) return false;
@@ -115,12 +120,14 @@ export function sharesEntries(A: StridedMatrix, B: StridedMatrix): boolean {
   return false;
 }
 
+const memoryOf = (x: Operand): object => (isOnHost(x) ? x.buffer : x);
+
 // The lines of a matrix and where the first begins and the last ends, counted in elements from the start of the buffer. Typed arrays
 // are aligned, so elements of two arrays of one precision never overlap partially. The stride of a single line may be anything: its
 // length takes its place.
-function extentOf(A: StridedMatrix): Omit<ContiguousLines, "byRows"> & { readonly start: number; readonly end: number } {
+function extentOf(A: StridedOperand): Omit<ContiguousLines, "byRows"> & { readonly start: number; readonly end: number } {
   const { lines, length, stride } = contiguousLines(A);
-  const start = A.data.byteOffset / A.data.BYTES_PER_ELEMENT + A.offset;
+  const start = (isOnHost(A.data) ? A.data.byteOffset / A.data.BYTES_PER_ELEMENT : 0) + A.offset;
   return { lines, length, stride: lines === 1 ? length : stride, start, end: start + (lines - 1) * stride + length };
 }
 
@@ -129,13 +136,32 @@ export function zeroOnDiagonal(routine: string, name: string, i: number): Singul
   return new SingularError(`${routine}: entry (${i}, ${i}) of ${name} is 0, expected a diagonal without zeros`, i);
 }
 
+/** An array as a matrix without gaps, row by row. */
+export function rowMajor<V extends Operand>(data: V, rows: number, cols: number): StridedMatrix<V> {
+  return { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 };
+}
+
+/** A copy of a matrix without gaps, row by row. */
+export function rowMajorCopy<V extends Real>(routine: string, { data, offset, rows, cols, rowStride, colStride }: StridedMatrix<V>): V {
+  const copy = newVector(routine, data, rows * cols);
+  const count = copy.length === 0 ? 0 : rows; // a matrix without columns may have any number of rows
+  for (let i = 0; i < count; i++) {
+    const start = offset + i * rowStride;
+    if (colStride === 1) copy.set(part(data, start, cols), i * cols);
+    else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[start + j * colStride] as number;
+  }
+  return copy;
+}
+
 /** A vector as a matrix of one row. */
-export function asRow(x: Real): StridedMatrix {
+export function asRow<V extends Operand>(x: V): StridedMatrix<V> {
   return { data: x, offset: 0, rows: 1, cols: x.length, rowStride: x.length, colStride: 1 };
 }
 
 /** A matrix, transposed or not, as kernels see it. */
-export function stridedView(A: Matrix<Real>, trans = false): StridedMatrix {
+export function stridedView(A: Matrix<Real>, trans?: boolean): StridedMatrix;
+export function stridedView<V extends Operand>(A: MatrixOperand<V>, trans?: boolean): StridedMatrix<V>;
+export function stridedView(A: MatrixOperand, trans = false): StridedOperand {
   const [rowStride, colStride] = A.order === "row" ? [A.ld, 1] : [1, A.ld];
   const { data, offset, rows, cols } = A;
   return trans

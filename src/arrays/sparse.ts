@@ -1,34 +1,37 @@
-import { formatOf } from "../exact/store.ts";
-import { Repeats, TriangleFinder, type Triangular, triangularOf } from "../routines/sparse/triangular.ts";
+// Sparse matrices by rows or by columns. Their patterns are checked once, when a matrix is made, and what the check finds out is kept:
+// every sparse routine relies on it. A "line" is a row of a matrix by rows and a column of one by columns.
+
 import { checkCount, checkVector, describe, typedArrayTag } from "./checks.ts";
 import { PatternError, ShapeError } from "./errors.ts";
+import { isOnHost, type SparseOperand } from "./operands.ts";
+import { Repeats, TriangleFinder, type Triangular, triangularOf } from "./triangular.ts";
 import type { Format, Real, Sparse } from "./types.ts";
-import { newIntegers, newVector } from "./vectors.ts";
+import { formatOf, newIntegers, newVector } from "./vectors.ts";
 
 /** What is known of a pattern. */
 export interface PatternInfo {
   /** Whether the indices of every line ascend. */
   readonly ascends: boolean;
-  /** Whether the matrix is a triangle; not known of lines that do not ascend. */
+  /** Set if the lines ascend and the matrix is a triangle. */
   readonly triangular?: Triangular | undefined;
 }
 
-// Patterns are checked once, when a matrix is made; everything later trusts those in here, and what was found then.
-const checked = new WeakMap<Sparse<Real>, PatternInfo>();
+// The patterns that have been checked, and what is known of them.
+const checked = new WeakMap<SparseOperand, PatternInfo>();
 const NOTHING: PatternInfo = { ascends: false };
 
 /** Rows, columns and entries are counted in 32 bits. */
 export const MAX = 2 ** 31 - 1;
 
 /**
- * A sparse matrix by rows, in arrays of yours, which are not copied: the columns of row i and their values are at
- * pointers[i] to pointers[i + 1] - 1, in any order, none twice. Throws a PatternError for a pattern that is not one.
+ * A sparse matrix by rows, in your arrays, which are not copied: the columns of row i and their values are at pointers[i] to
+ * pointers[i + 1] - 1, in any order, none twice. Throws a PatternError if the pattern is invalid.
  */
 export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
 export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
 export function csr<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
 export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
-  return made("csr", { format: "csr", rows, cols, pointers, indices, values });
+  return checkedMatrix("csr", { format: "csr", rows, cols, pointers, indices, values });
 }
 
 /** The same by columns: `indices` are rows. */
@@ -36,46 +39,46 @@ export function csc(rows: number, cols: number, pointers: Int32Array, indices: I
 export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
 export function csc<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
 export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Real): Sparse<Real> {
-  return made("csc", { format: "csc", rows, cols, pointers, indices, values });
+  return checkedMatrix("csc", { format: "csc", rows, cols, pointers, indices, values });
 }
 
-function made<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
+function checkedMatrix<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
   return trusted(A, checkPattern(routine, "", A));
 }
 
-/** A matrix whose pattern needs no check. Frozen, so that it stays what was checked. */
-export function trusted<V extends Real>(A: Sparse<V>, pattern: PatternInfo): Sparse<V> {
+/** A matrix whose pattern needs no check. It is frozen, so that it stays valid. */
+export function trusted<S extends SparseOperand>(A: S, pattern: PatternInfo): S {
   checked.set(Object.freeze(A), pattern);
   return A;
 }
 
-/** The same of a matrix whose lines ascend. */
+/** A matrix whose lines are known to ascend. */
 export function ascending<V extends Real>(routine: string, A: Sparse<V>): Sparse<V> {
   return trusted(A, { ascends: true, triangular: triangularOf(routine, A) });
 }
 
-/** What is known of a matrix: nothing, unless it was made by csr() or csc(), or here. */
-export function patternInfoOf(A: Sparse<Real>): PatternInfo {
+/** What is known of a matrix: nothing, unless csr(), csc() or this library made it. */
+export function patternInfoOf(A: SparseOperand): PatternInfo {
   return checked.get(A) ?? NOTHING;
 }
 
-/** The format of a sparse matrix; throws unless its pattern is one. `name` is what the routine calls it. */
-export function checkSparse(routine: string, name: string, A: Sparse<Real>): Format {
-  if (checked.has(A) && A.values.length === A.indices.length) checkThere(routine, name, A);
+/** The format of a sparse matrix; throws if its pattern is invalid. `name` is what the routine calls it. */
+export function checkSparse(routine: string, name: string, A: SparseOperand): Format {
+  if (checked.has(A) && A.values.length === A.indices.length) checkPatternAttached(routine, name, A);
   else {
     if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
       throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a sparse matrix (see csr() and csc())`);
-    checkPattern(routine, `${name}.`, A);
+    checkPattern(routine, `${name}.`, A as Sparse<Real>);
   }
   return formatOf(A.values);
 }
 
-/** Throws if arrays of a pattern that was checked are gone: handed to another thread, say. */
-export function checkThere(routine: string, name: string, A: Sparse<Real>): void {
+/** Throws if the arrays of a checked pattern have been detached since, for instance transferred to a worker. */
+export function checkPatternAttached(routine: string, name: string, A: SparseOperand): void {
   const { format, rows, cols, pointers, indices } = A;
   const lines = format === "csr" ? rows : cols;
-  const entries = pointers[lines] ?? indices.length; // of an array on a device no element is here
-  if (pointers.length !== lines + 1 || indices.length !== entries) checkPattern(routine, `${name}.`, A);
+  const entries = (isOnHost(pointers) ? pointers[lines] : undefined) ?? indices.length;
+  if (pointers.length !== lines + 1 || indices.length !== entries) checkPattern(routine, `${name}.`, A as Sparse<Real>);
 }
 
 function checkPattern(routine: string, of: string, { format, rows, cols, pointers, indices, values }: Sparse<Real>): PatternInfo {
@@ -110,10 +113,10 @@ function checkIntegers(routine: string, name: string, array: Int32Array): void {
   if (typedArrayTag(array) !== "Int32Array") throw new ShapeError(`${routine}: ${name} is ${describe(array)}, expected an Int32Array`);
 }
 
-// Lines at a time where they do not repeat each other.
+// How many lines are checked at a time if they do not repeat each other.
 const LINES = 1024;
 
-// Lines that ascend have no index twice; only for others it is noted where each index was seen.
+// Lines that ascend have no index twice. Only for other lines do we note where each index was seen.
 function checkIndices(
   routine: string,
   of: string,
@@ -136,7 +139,7 @@ function checkIndices(
       seen ??= newIntegers(routine, length);
       checkLine(i++, seen);
     } else if (finder?.isRegular()) {
-      // The last of these is in range, and then all are, for they ascend: what is beyond it was not looked at.
+      // Skipped lines repeat this one, each shifted by one. The last that is still in range proves the others, since indices ascend.
       const last = pointers[i] === pointers[i - 1] ? -1 : (indices[(pointers[i] as number) - 1] as number);
       i += Math.min(repeats.after(i - 1), length - 1 - last);
     }
@@ -169,13 +172,13 @@ function ascendsUntil(pointers: Int32Array, indices: Int32Array, from: number, t
   return to;
 }
 
-/** The same matrix by rows. One that is by rows already is returned as it is; otherwise rows come out ascending. */
+/** The same matrix by rows. A matrix that is already by rows is returned unchanged; otherwise the new rows ascend. */
 export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsr", "A", A);
   return A.format === "csr" ? A : converted("toCsr", A, "csr", A.rows);
 }
 
-/** The same matrix by columns. One that is by columns already is returned as it is; otherwise columns come out ascending. */
+/** The same matrix by columns. A matrix that is already by columns is returned unchanged; otherwise the new columns ascend. */
 export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsc", "A", A);
   return A.format === "csc" ? A : converted("toCsc", A, "csc", A.cols);
@@ -190,10 +193,7 @@ function converted<V extends Real>(routine: string, A: Sparse<V>, format: "csr" 
 /** Lines of indices. */
 export type Pattern = Pick<Sparse<Real>, "pointers" | "indices">;
 
-/**
- * The lines across those of a pattern, of which there are so many, and with them values, if there are any: how many entries
- * each has, where it begins, then every entry to its place.
- */
+/** The transpose of a pattern, which has `lines` lines, by counting sort. Values, if given, move along. */
 export function transposed(routine: string, from: Pattern, lines: number, values?: Real, to?: Real): Pattern {
   const pointers = newIntegers(routine, lines + 1);
   const indices = newIntegers(routine, from.indices.length);
@@ -211,7 +211,7 @@ export function transposed(routine: string, from: Pattern, lines: number, values
   return { pointers, indices };
 }
 
-/** `pointers` := where each line begins if line j has as many entries as j is among the indices. Returns a copy of it. */
+/** pointers[j] := the number of indices below j, where line j of the transpose begins. Returns a copy. */
 export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Array {
   for (let p = 0; p < indices.length; p++) {
     const j = (indices[p] as number) + 1;
@@ -220,7 +220,7 @@ export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Ar
   return addUp(pointers).slice();
 }
 
-/** Every number becomes the sum of those up to it: lengths of lines, behind a 0, become where they begin. */
+/** In-place prefix sums: a 0 and then the lengths of lines become the beginnings of the lines. */
 export function addUp(lengths: Int32Array): Int32Array {
   for (let k = 1; k < lengths.length; k++) lengths[k] = (lengths[k] as number) + (lengths[k - 1] as number);
   return lengths;

@@ -1,11 +1,19 @@
 // Vectors made by the library: new ones, copies, and views of a part. Every layer above uses these.
 
 import { EngineError } from "./errors.ts";
-import type { Real } from "./types.ts";
+import type { Operand } from "./operands.ts";
+import type { Format, Real } from "./types.ts";
 
-/** A new vector of the precision of `like`, which may be of a subclass or of another realm. */
-export function newVector<V extends Real>(routine: string, like: V, length: number): V {
-  return room(routine, length, () => (like.BYTES_PER_ELEMENT === 8 ? new Float64Array(length) : new Float32Array(length))) as V;
+/** The format of a vector. */
+export function formatOf(x: Operand): Format {
+  return x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32"; // not instanceof: vectors come from any realm
+}
+
+/** A new vector of the precision of `like`, which may be on an engine, of a subclass or of another realm. */
+export function newVector<V extends Real>(routine: string, like: V, length: number): V;
+export function newVector(routine: string, like: Operand, length: number): Real;
+export function newVector(routine: string, like: Operand, length: number): Real {
+  return room(routine, length, () => (like.BYTES_PER_ELEMENT === 8 ? new Float64Array(length) : new Float32Array(length)));
 }
 
 /** A new vector with the elements of x. */

@@ -8,7 +8,7 @@ import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { onlyNegativeZeros } from "../routines/level1.ts";
 import type { Numbers } from "./numbers.ts";
 
-// Reductions over files. The stages of a reduction in memory (routines/reduce.ts), each a pass over all chunks: an enclosure of every
+// Reductions over files. The stages of a reduction in memory (engines/reduce.ts), each a pass over all chunks: an enclosure of every
 // chunk's sum, the ladder with its bound, the superaccumulator. High and low of the enclosures are added exactly, their bounds are
 // added up, and the sum is settled if everything within that bound rounds to one number. The first pass takes 0.3 ns a number, the
 // second 0.8, the last 1.9, and reading from the page cache 0.8: nearly always the time is that of reading once. What comes only

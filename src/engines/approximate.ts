@@ -1,16 +1,9 @@
-import type { StridedMatrix } from "../arrays/matrix.ts";
+import type { StridedOperand } from "../arrays/matrix.ts";
 import type { Format } from "../arrays/types.ts";
+import type { Later } from "./memory.ts";
 
 // What solve() is made of beside the exact kernels: a factorisation in ordinary arithmetic. The exact residual decides what its
 // result is worth, so an engine may compute it in any order; its last bits are the engine's own.
-
-/** A square matrix on an engine: `A` is for kernels, row by row unless it was there already. */
-export interface Kept {
-  readonly A: StridedMatrix;
-  /** Whether it is given back too when it is collected, and so are factors of it: then nobody has to see to that. */
-  readonly isCollected?: boolean;
-  free(): void;
-}
 
 /** Powers of two for rows and columns: what is factored is rows[i] * a_ij * cols[j], rounded to the format. */
 export interface Scaling {
@@ -47,20 +40,16 @@ export interface ApproximateInverses {
   free(): void;
 }
 
-type Later<T> = T | Promise<T>;
-
 /**
  * The kernels of solve(). Arguments have been checked. An asynchronous engine answers later, has read what it needs when a call
  * returns, and writes its outputs when it resolves.
  */
 export interface ApproximateKernels {
-  /** A on the engine. `lasting`: a copy that the caller cannot change; otherwise what is there already is used as it is. */
-  keep(routine: string, A: StridedMatrix, lasting: boolean): Later<Kept>;
   /**
    * For each row of A (for each column, with the steps exchanged) the sum and the largest of the magnitudes scale[j] * abs(a_ij),
    * in binary64, roundings as they come. A NaN in a row makes its largest NaN.
    */
-  magnitudes(routine: string, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): Later<void>;
+  magnitudes(routine: string, A: StridedOperand, scale: Float64Array, sums: Float64Array, largest: Float64Array): Later<void>;
   /**
    * P (R A C) = L U with partial pivoting in that format. The k right-hand sides b, n by k row by row and scaled already, go
    * through the elimination with the matrix; x is what back substitution makes of them. Without any, k is 0. x is left alone
@@ -68,7 +57,7 @@ export interface ApproximateKernels {
    */
   factorize(
     routine: string,
-    A: StridedMatrix,
+    A: StridedOperand,
     scaling: Scaling,
     format: Format,
     b: Float64Array,
@@ -76,7 +65,7 @@ export interface ApproximateKernels {
     x: Float64Array,
   ): Later<ApproximateFactors>;
   /** r := b + alpha A x in binary64, roundings as they come, for k right-hand sides as above. An engine may have none. */
-  residual?(routine: string, alpha: number, A: StridedMatrix, x: Float64Array, b: Float64Array, k: number, r: Float64Array): Later<void>;
+  residual?(routine: string, alpha: number, A: StridedOperand, x: Float64Array, b: Float64Array, k: number, r: Float64Array): Later<void>;
   /** Row swaps, forward and backward substitution in the factors' format, for k right-hand sides as above. */
   substitute(routine: string, factors: ApproximateFactors, b: Float64Array, k: number, x: Float64Array): Later<void>;
   /** The inverses of both factors, which are of binary64 and have no bad pivot. */
@@ -93,18 +82,18 @@ export interface ApproximateKernels {
     out: Float64Array,
   ): Later<void>;
   /**
-   * C := C - P Q modulo p, for a C that keep() returned, P of rows by depth and Q of depth by columns, row by row. All are whole
+   * C := C - P Q modulo p, for a C that keepMatrix() returned, P of rows by depth and Q of depth by columns, row by row. All are whole
    * numbers: those of C and the results at most p in magnitude, those of P and Q at most p / 2, and p < 2^23, depth <= 64. An engine
    * may have none.
    */
-  subtractModulo?(routine: string, C: StridedMatrix, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
+  subtractModulo?(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
   /** The same for one right-hand side, on an engine that can compute the next residual meanwhile. */
   refine?(routine: string, factors: ApproximateFactors, b: Float64Array, x: Float64Array, next: NextResidual): Later<void>;
 }
 
 /** r := c - alpha A y as in twice the working precision, then rounded; `update` is called for each block of x that is there, to bring that of y up to date. */
 export interface NextResidual {
-  readonly A: StridedMatrix;
+  readonly A: StridedOperand;
   readonly alpha: number;
   readonly c: Float64Array;
   readonly y: Float64Array;

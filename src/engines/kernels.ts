@@ -1,9 +1,13 @@
-import type { StridedMatrix } from "../arrays/matrix.ts";
-import type { Real, Reduction, Sparse } from "../arrays/types.ts";
+// The contract of an engine's kernels: what the routines are made of. engines/steps.ts has the asynchronous form of it, and
+// docs/architecture.md says what an engine must provide. Arguments have been checked. An operand is on the host or in the memory of the
+// engine itself.
+import type { StridedOperand } from "../arrays/matrix.ts";
+import type { Operand } from "../arrays/operands.ts";
+import type { DiagonalPosition, StoredLines, TriangleSource } from "../arrays/triangle.ts";
+import type { Real, Reduction } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
-import type { TriangleSource } from "../routines/sparse/analysis.ts";
-import type { SparseOptions } from "../routines/sparse/types.ts";
 import type { ApproximateKernels } from "./approximate.ts";
+import type { EngineMemory, HostMemory } from "./memory.ts";
 import type { Routine } from "./steps.ts";
 
 /** The routines that work element by element. */
@@ -27,18 +31,6 @@ export interface Substitution {
   readonly refineBlocks: number;
   readonly blockSize: number; // unknowns in a block; 0 where it does not matter: as the engine likes
 }
-
-/** Memory of an engine, from `offset` on, with whatever it holds. */
-export interface Reserved {
-  readonly buffer: ArrayBufferLike;
-  readonly offset: number;
-  /** Whether it is given back too when this object is collected: then nobody has to see to that. */
-  readonly isCollected?: boolean;
-  free(): void;
-}
-
-/** What is held until it is freed. */
-export type Shared = Pick<Reserved, "free">;
 
 /** The schedules of the sparse paper, the one without levels that it compares with, and none. */
 export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
@@ -67,16 +59,6 @@ export interface SparseTriangle {
   readonly tasks: Tasks;
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
-
-/** Lines in reserved memory, with their diagonal: line l has the entries pointers[l] to pointers[l + 1] - 1. */
-export interface StoredLines {
-  readonly pointers: Int32Array;
-  readonly values: Real;
-  readonly diagonalAt: DiagonalPosition;
-}
-
-/** Which entry of its line the diagonal is. */
-export type DiagonalPosition = "first" | "last";
 
 /** Runs of lines that follow each other, in reserved memory, and room for what neighbours() finds. */
 export interface RunLines {
@@ -116,6 +98,12 @@ export interface Tasks {
   readonly lookup?: Int32Array | undefined;
 }
 
+/** What a plan is asked for. */
+export interface PlanOptions {
+  readonly schedule?: "auto" | Schedule | undefined;
+  readonly expectedSolves?: number | undefined;
+}
+
 /** A triangular system that was analysed, with values that do not change. */
 export interface SparsePlan {
   readonly n: number;
@@ -128,9 +116,9 @@ export interface SparsePlan {
   /** Whether its memory is given back too when the plan is collected. */
   readonly isCollected?: boolean;
   /** x := the solution for the right-hand side b. They do not overlap, and are of the type of A. */
-  solve(b: Real, x: Real): Routine<void>;
+  solve(b: Operand, x: Operand): Routine<void>;
   /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
-  withValues(values: Real, inUse: boolean): Routine<{ readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined }>;
+  withValues(values: Operand, inUse: boolean): Routine<{ readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined }>;
   /** Give back its memory, but not what was replaced. */
   free(): void;
 }
@@ -139,10 +127,8 @@ export interface SparsePlan {
 export interface SystemKernels {
   /** How many workers share the work of a sparse solve; 0 on the calling thread, where all schedules run serially. */
   readonly workers: number;
-  /** Memory in which sptrsv finds a system without a copy. */
-  reserve(routine: string, bytes: number): Reserved;
-  /** Hold a matrix that lives there already and never changes, as long as a plan is made of it; undefined for any other. */
-  share?(A: Sparse<Real>): Shared | undefined;
+  /** Systems for sptrsv are laid out here. */
+  readonly memory: HostMemory;
   /** The first of the lines from..to whose diagonal entry is zero; `to` if there is none. */
   firstZero(lines: StoredLines, from: number, to: number): number;
   /**
@@ -158,16 +144,16 @@ export interface SystemKernels {
 export interface VectorKernels {
   readonly name: string;
   /** Stage 1: one pass that writes high, low and bound of the sum into `enclosure`. A bound of NaN says nothing. */
-  enclose(op: Reduction, x: Real, y: Real): void;
+  enclose(op: Reduction, x: Operand, y: Operand): void;
   /**
    * Stages 2 and 3: add the terms to an accumulator and return a bound of what was lost on the way. It is 0
    * when `exact` is asked for; the two widths may then differ.
    */
-  accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator, exact: boolean): number;
+  accumulate(op: Reduction, x: Operand, y: Operand, into: Superaccumulator, exact: boolean): number;
   /** The same by one of the papers' stages, exactly: for study and comparison. */
-  accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void;
+  accumulateBy(stage: ExactStage, op: Reduction, x: Operand, y: Operand, into: Superaccumulator): void;
   /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding an element. */
-  map(op: Elementwise, alpha: number, x: Real, y: Real): void;
+  map(op: Elementwise, alpha: number, x: Operand, y: Operand): void;
 }
 
 /**
@@ -175,22 +161,23 @@ export interface VectorKernels {
  * checked. x and y are of one length; where a reduction has one operand, y is x. An engine has the kernels of sparse systems, or
  * it makes plans itself.
  */
-export interface Kernels extends VectorKernels, Partial<SystemKernels> {
+export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "memory">> {
+  readonly memory: EngineMemory;
   /** y := alpha A x + beta y, one rounding an entry. What a zero alpha or beta multiplies is not read. */
-  gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): void;
+  gemv(alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): void;
   /** C := alpha A B + beta C, one rounding an entry. */
-  gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void;
+  gemm(alpha: number, A: StridedOperand, B: StridedOperand, beta: number, C: StridedOperand): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
-  trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): void;
+  trsv(T: StridedOperand, b: Operand, x: Operand, how: Substitution): void;
   /**
    * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U take their
    * place, and min(rows, cols) pivots of each are written. `info` gets 0 for a matrix that is done, and
    * 1 + the column of its zero pivot for one that is singular. All entries are finite. Returns -1, or the index in
    * `data` of an entry that overflowed (then the matrices are not done).
    */
-  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
+  lu(data: Operand, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
   /** The set-up phase, for a triangle whose arrays may be on the engine. */
-  plan?(triangle: TriangleSource, exact: boolean, options: SparseOptions): SparsePlan;
+  plan?(triangle: TriangleSource, exact: boolean, options: PlanOptions): SparsePlan;
   /** Factorisations in ordinary arithmetic. */
   readonly approximate: ApproximateKernels;
 }

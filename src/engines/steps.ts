@@ -1,50 +1,39 @@
-// The protocol of routines. A routine is written once, as a generator that yields what it wants of an engine and continues with the
-// answer: runSync() runs it on an engine of the calling thread, runAsync() on any other, which need not be able to block.
+// The protocol of work in steps. A routine is written once, as a generator that yields what it wants from an engine and continues with
+// the answer. runSync() runs it on an engine of the calling thread, runAsync() on any other; an asynchronous engine need not be able to
+// block. Work on a device is the same protocol with waits only.
 import { EngineError } from "../arrays/errors.ts";
-import type { StridedMatrix } from "../arrays/matrix.ts";
-import type { Real } from "../arrays/types.ts";
 import type { ApproximateKernels } from "./approximate.ts";
 import type { Wait, Work } from "./device.ts";
 import type { Kernels, SystemKernels } from "./kernels.ts";
+import type { EngineMemory } from "./memory.ts";
 
 type Name = "gemv" | "gemm" | "trsv" | "lu";
-type Promised<K, N extends keyof K> = {
-  readonly [M in N]: K[M] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
-};
+// A method type, not a function type: an engine may declare narrower operands, since it only gets those of its own memory.
+type Promised<F> = F extends (...args: infer A) => infer R ? { method(...args: A): Promise<R> }["method"] : never;
+type PromisedKernels<K, N extends keyof K> = { readonly [M in N]: Promised<K[M]> };
 
-/** The kernels that routines of matrices are made of. */
-export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "plan" | "approximate"> & { readonly keeping?: Keeping };
-
-/**
- * What an engine with a memory of its own offers beside: data that stays there between steps, and goes when it is collected.
- * An asynchronous engine answers later.
- */
-export interface Keeping {
-  /** A copy there, row by row. */
-  keep(routine: string, A: StridedMatrix): Later<Real>;
-  /** So many of the elements of an array that is there, from one on; unless said otherwise all. */
-  fetch(routine: string, x: Real, from?: number, length?: number): Later<Real>;
-  /** The index of the first element that is not finite, or -1. */
-  firstNotFinite(x: Real): Later<number>;
-}
-type Later<T> = T | Promise<T>;
+/** The kernels of a synchronous engine that the routines on matrices use. */
+export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "plan" | "approximate" | "memory">;
 
 /**
- * The same of an asynchronous engine: a kernel reads its inputs before it returns, and writes its outputs when its
- * promise resolves, in one step. One that fails has written nothing.
+ * The kernels of an asynchronous engine. A kernel reads its inputs before it returns, and writes its outputs in one step when its promise
+ * resolves. A kernel that fails has written nothing.
  */
-export type AsyncKernels = Promised<Kernels, Name> &
-  Partial<Omit<SystemKernels, "sptrsv"> & Promised<SystemKernels, "sptrsv">> &
-  Partial<Promised<Required<Kernels>, "plan">> & { readonly keeping?: Keeping; readonly approximate: ApproximateKernels };
+export type AsyncKernels = PromisedKernels<Kernels, Name> &
+  Partial<Omit<SystemKernels, "sptrsv" | "memory"> & PromisedKernels<SystemKernels, "sptrsv">> &
+  Partial<PromisedKernels<Required<Kernels>, "plan">> & { readonly memory: EngineMemory; readonly approximate: ApproximateKernels };
 
-/** What a routine wants of an engine: a value, a promise of one, or something to wait for. `later` says whether the engine is asynchronous. */
+/** What a routine wants from an engine: a value, a promise of one, or a Wait. `later` says whether the engine is asynchronous. */
 export type Step = (kernels: MatrixKernels | AsyncKernels, later: boolean) => unknown;
 
 /**
- * A routine: it checks its arguments before it yields its first step, and is given the result of each step. It may also yield a
- * Wait, so that work on a device (Work) is a routine too and `yield*` puts one into another.
+ * A routine. It checks its arguments before it yields its first step, and is resumed with the result of each step. It may also yield a
+ * Wait: Work on a device is thus a routine too, and `yield*` runs it inside another.
  */
 export type Routine<R> = Generator<Step | Wait, R, unknown>;
+
+/** Runs a routine: at once, or returning a promise of its result. */
+export type Run = (routine: Routine<unknown>) => unknown;
 
 /** Run a routine at once. A step that fails throws inside the routine, which can then clean up. */
 export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels = noKernels): R {
@@ -63,7 +52,7 @@ export function runSync<R>(routine: Routine<R>, kernels: () => MatrixKernels = n
   return next.value;
 }
 
-/** Run a routine on an asynchronous engine. Checks and the first step are done when this returns. */
+/** Run a routine on an asynchronous engine. Its checks and its first step are done when this returns. */
 export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKernels = noKernels, first = routine.next()): Promise<R> {
   let next = first;
   while (!next.done) {
@@ -82,7 +71,7 @@ export async function runAsync<R>(routine: Routine<R>, kernels: () => AsyncKerne
 }
 
 /**
- * Runs work of one device after another: each gives its first commands at once and continues when all work before it is done, so that
+ * Runs the calls of one device in order: each submits its first commands at once, and continues when all calls before it are done. So
  * calls end in the order in which they began.
  */
 export function inOrder(): <R>(work: Work<R>) => Promise<R> {

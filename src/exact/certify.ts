@@ -1,5 +1,5 @@
 // How a reduction is decided: a result from an enclosure or from a sum with a bound, if every number that the sum can be rounds to it.
-// The reductions of all engines end here: routines/reduce.ts, engines/wasm/jobs/level1.ts, engines/opencl/reductions/reduce.ts and
+// The reductions of all engines end here: engines/reduce.ts, engines/wasm/jobs/level1.ts, engines/opencl/reductions/reduce.ts and
 // cli/streamedSum.ts.
 
 import type { Format, Rounding } from "../arrays/types.ts";

@@ -1,17 +1,18 @@
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../arrays/checks.ts";
+import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Real, Rounding } from "../arrays/types.ts";
 import type { Reducer } from "../engines/backend.ts";
 import type { VectorKernels } from "../engines/kernels.ts";
-import { reduce } from "./reduce.ts";
+import { reduce } from "../engines/reduce.ts";
 import type { BothPrecisions } from "./types.ts";
 
-/** How the result of a reduction is rounded; to nearest unless said otherwise. */
+/** How the result of a reduction is rounded; default: to nearest. */
 export interface RoundOptions {
   round?: Rounding | undefined;
 }
 
 /** The reductions for one precision; R is a number, or a promise of one. */
-export interface Reductions<V extends Real, R = number> {
+export interface Reductions<V extends Operand, R = number> {
   exsum(x: V, options?: RoundOptions): R;
   exasum(x: V, options?: RoundOptions): R;
   exdot(x: V, y: V, options?: RoundOptions): R;
@@ -26,22 +27,22 @@ export interface Level1<V extends Real> extends Reductions<V> {
 }
 
 /** The reductions on an engine; `of` makes an R of a number that needs no engine. */
-export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reductions<Real, R> {
+export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reductions<Operand, R> {
   return {
-    exsum(x: Real, options?: RoundOptions): R {
+    exsum(x: Operand, options?: RoundOptions): R {
       const format = checkVector("exsum", "x", x);
       const mode = roundingOf("exsum", options);
       return onlyNegativeZeros(x) ? of(-0) : run("sum", x, x, false, mode, format);
     },
-    exasum(x: Real, options?: RoundOptions): R {
+    exasum(x: Operand, options?: RoundOptions): R {
       const format = checkVector("exasum", "x", x);
       return run("asum", x, x, false, roundingOf("exasum", options), format);
     },
-    exdot(x: Real, y: Real, options?: RoundOptions): R {
+    exdot(x: Operand, y: Operand, options?: RoundOptions): R {
       const format = checkPair("exdot", x, y);
       return run("dot", x, y, false, roundingOf("exdot", options), format);
     },
-    exnrm2(x: Real, options?: RoundOptions): R {
+    exnrm2(x: Operand, options?: RoundOptions): R {
       const format = checkVector("exnrm2", "x", x);
       return run("dot", x, x, true, roundingOf("exnrm2", options), format);
     },
@@ -81,8 +82,9 @@ function roundingOf(routine: string, options: RoundOptions | undefined): Roundin
   return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 
-/** Whether a vector holds no term but -0: the state of an empty sum. */
-export function onlyNegativeZeros(x: Real): boolean {
+/** Whether a vector holds no term but -0, which is the state of an empty sum. The engine decides it for a vector that the host cannot read. */
+export function onlyNegativeZeros(x: Operand): boolean {
+  if (!isOnHost(x)) return x.length === 0;
   for (let i = 0; i < x.length; i++) if (!Object.is(x[i], -0)) return false;
   return true;
 }

@@ -1,54 +1,54 @@
-// Outputs of asynchronous calls. Until the promise resolves the caller may transfer the buffer of an output, or make it smaller. So an
-// engine writes a copy, and the output is looked at before it is written, in one step.
+// Outputs of asynchronous calls. Until the promise resolves the caller may transfer or shrink the buffer of an output. So the engine
+// writes a copy, which is checked and copied to the output in one step at the end.
 
 import { ShapeError } from "../arrays/errors.ts";
-import { compactLike, contiguousLines, type StridedMatrix } from "../arrays/matrix.ts";
+import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Real } from "../arrays/types.ts";
 import { newVector, part } from "../arrays/vectors.ts";
-import { remoteMemory } from "../engines/remote.ts";
 import type { Routine } from "../engines/steps.ts";
 
-/** What a call writes: `entries` are for the engine, and write() brings them to the caller when it is through. */
-export interface Output {
-  readonly entries: StridedMatrix;
+/** What a call writes: the engine writes `entries`, and write() copies them to the caller's array at the end. */
+export interface Output<V extends Operand = Operand> {
+  readonly entries: StridedMatrix<V>;
   write(): void;
 }
 
-/** The output of a routine: as it is on a synchronous engine, else a copy. `name` is the argument; without `reads` nobody reads what is in it. */
-export function* outputOf(routine: string, name: string, to: StridedMatrix, reads: boolean): Routine<Output> {
+/** The output of a routine: in place on a synchronous engine, otherwise a copy. `reads`: the routine reads its old entries. */
+export function* outputOf(routine: string, name: string, to: StridedOperand, reads: boolean): Routine<Output> {
   const later = (yield (_, later) => later) as boolean;
   return later ? laterOutput(routine, name, to, reads) : { entries: to, write() {} };
 }
 
-/** The same on an asynchronous engine, which writes memory that cannot go in one step itself. */
-export function laterOutput(routine: string, name: string, to: StridedMatrix, reads: boolean): Output {
-  return isLasting(to.data) ? { entries: to, write() {} } : copiedOutput(routine, name, to, reads);
+/** The output on an asynchronous engine: in place if the memory cannot be detached, otherwise a copy. */
+export function laterOutput(routine: string, name: string, to: StridedOperand, reads: boolean): Output {
+  const { data } = to;
+  return isOnHost(data) && !isLasting(data) ? copiedOutput(routine, name, { ...to, data }, reads) : { entries: to, write() {} };
 }
 
 /** A copy, whatever memory the output is in. */
-export function copiedOutput(routine: string, name: string, to: StridedMatrix, reads: boolean): Output {
+export function copiedOutput(routine: string, name: string, to: StridedMatrix, reads: boolean): Output<Real> {
   const { lines, length, stride: step } = contiguousLines(to);
   const end = to.offset + (lines - 1) * step + length;
   const data = newVector(routine, to.data, lines * length);
-  const each = (copy: (there: Real, here: Real) => void): void => {
+  const each = (copy: (theirs: Real, ours: Real) => void): void => {
     for (let l = 0; l < lines; l++) copy(part(to.data, to.offset + l * step, length), part(data, l * length, length));
   };
-  if (reads) each((there, here) => here.set(there));
+  if (reads) each((theirs, ours) => ours.set(theirs));
   return {
     entries: compactLike(to, data),
     write() {
       if (to.data.length < end)
         throw new ShapeError(
-          `${routine}: ${name} has length ${to.data.length} when the call is through, expected at least ${end} (its buffer was detached or resized meanwhile)`,
+          `${routine}: ${name} has length ${to.data.length} when the call completes, expected at least ${end} (its buffer was detached or resized meanwhile)`,
         );
-      each((there, here) => there.set(here));
+      each((theirs, ours) => theirs.set(ours));
     },
   };
 }
 
-// Memory that cannot go: a device's, or shared memory of a fixed size, in which threads keep residents.
+// Shared memory of a fixed size, in which threads keep residents, cannot be detached.
 function isLasting(data: Real): boolean {
-  if (remoteMemory(data)) return true;
   const isShared = typeof SharedArrayBuffer !== "undefined" && data.buffer instanceof SharedArrayBuffer;
   return isShared && (data.buffer as { growable?: boolean }).growable !== true;
 }

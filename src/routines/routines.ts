@@ -1,11 +1,16 @@
-import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
+// Every routine, once: asynchronous engines and the synchronous functions differ only in how a routine is run (engines/steps.ts).
+// src/api builds the public functions and engines from these.
+
+import type { MatrixOperand, Operand, SparseOperand } from "../arrays/operands.ts";
+import type { Real, TriangularOptions } from "../arrays/types.ts";
 import type { Kernels } from "../engines/kernels.ts";
-import { type AsyncKernels, type Routine, runAsync, runSync } from "../engines/steps.ts";
+import { type AsyncKernels, type Routine, type Run, runAsync, runSync } from "../engines/steps.ts";
 import { exgemm } from "./dense/gemm.ts";
 import { exgemv } from "./dense/gemv.ts";
 import { exlu, exluBatch, solveFactored } from "./dense/lu.ts";
 import { extrsv } from "./dense/trsv.ts";
 import { level1 } from "./level1.ts";
+import { Lifetime } from "./lifetime.ts";
 import { factor } from "./solve/factor.ts";
 import { solve } from "./solve/solve.ts";
 import type { SolveOptions, Solves } from "./solve/types.ts";
@@ -26,31 +31,36 @@ export function matrixRoutines(kernels: () => Kernels): Pick<BothPrecisions, key
   return matrices((routine) => runSync(routine, kernels)) as ReturnType<typeof matrixRoutines>;
 }
 
-/** The matrix routines on an asynchronous engine: what is wrong with the arguments rejects the promise. */
+/** The matrix routines on an asynchronous engine. Invalid arguments reject the promise. */
 export function asyncRoutines(kernels: () => AsyncKernels): AsyncBoth {
   return matrices((routine) => runAsync(routine, kernels)) as AsyncBoth;
 }
 
-// The methods are the same for both: what `run` makes of a routine, its result or a promise of it, is what they return.
-function matrices(run: (routine: Routine<unknown>) => unknown): {
+// A method returns what `run` makes of its routine: the result, or a promise of it.
+function matrices(run: Run): {
   readonly [K in keyof (Matrices<Real> & Solves)]: (...args: never[]) => unknown;
 } {
   return {
-    exgemv: (alpha: number, A: Matrix<Real>, x: Real, beta: number, y: Real, options?: MatrixVectorOptions) =>
+    exgemv: (alpha: number, A: MatrixOperand, x: Operand, beta: number, y: Operand, options?: MatrixVectorOptions) =>
       run(exgemv(alpha, A, x, beta, y, options)),
-    exgemm: (alpha: number, A: Matrix<Real>, B: Matrix<Real>, beta: number, C: Matrix<Real>, options?: MatrixProductOptions) =>
+    exgemm: (alpha: number, A: MatrixOperand, B: MatrixOperand, beta: number, C: MatrixOperand, options?: MatrixProductOptions) =>
       run(exgemm(alpha, A, B, beta, C, options)),
-    extrsv: (T: Matrix<Real>, b: Real, options?: TriangularOptions) => run(extrsv(T, b, options)),
-    exlu: (A: Matrix<Real>) => run(withSolve(A)),
-    exluBatch: (data: Real, n: number, count: number) => run(exluBatch(data, n, count)),
-    sptrsv: (A: Sparse<Real>, options?: SparseOptions) => run(sptrsv(A, options, run)),
-    solve: (A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions) => run(solve(A, b, options)),
-    factor: (A: Matrix | Sparse, options?: SolveOptions) => run(factor(A, options, run)),
+    extrsv: (T: MatrixOperand, b: Operand, options?: TriangularOptions) => run(extrsv(T, b, options)),
+    exlu: (A: MatrixOperand) => run(factored(A)),
+    exluBatch: (data: Operand, n: number, count: number) => run(exluBatch(data, n, count)),
+    sptrsv: (A: SparseOperand, options?: SparseOptions) => run(sptrsv(A, options, run)),
+    solve: (A: MatrixOperand | SparseOperand, b: Operand | MatrixOperand, options?: SolveOptions) => run(solve(A, b, options)),
+    factor: (A: MatrixOperand | SparseOperand, options?: SolveOptions) => run(factor(A, options, run)),
   };
 
-  function* withSolve(A: Matrix<Real>): Routine<unknown> {
+  function* factored(A: MatrixOperand): Routine<unknown> {
     const factors = yield* exlu(A);
-    const { lu, pivots } = factors;
-    return { lu, pivots, solve: (b: Real, options?: RefineOptions) => run(solveFactored(factors, b, options)) };
+    const { lu, pivots, free } = factors;
+    const lifetime = free && new Lifetime("the factors were freed", { free, isCollected: false });
+    const solveWith = (b: Operand, options?: RefineOptions): Routine<Real> => {
+      const solving = solveFactored(factors, b, options);
+      return lifetime ? lifetime.use(solving) : solving;
+    };
+    return { lu, pivots, solve: (b: Operand, options?: RefineOptions) => run(solveWith(b, options)) };
   }
 }

@@ -1,8 +1,8 @@
 // Which stages a sum goes through, when others like it came before.
 import { expect, test } from "vitest";
 import type { VectorKernels } from "../../src/engines/kernels.ts";
+import { reduce } from "../../src/engines/reduce.ts";
 import { illConditionedDot, matrix } from "../../src/index.ts";
-import { reduce } from "../../src/routines/reduce.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { DENSE_FEW } from "../engines.ts";
 import { storedBits } from "../hex.ts";

@@ -27,7 +27,7 @@ function delayed(): AsyncKernels {
     lu: (...args) => later(() => reference.lu(...args), [args[0] as Float64Array]),
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
     workers: 0,
-    reserve: (...args) => reference.reserve(...args),
+    memory: reference.memory,
     firstZero: (...args) => reference.firstZero(...args),
     approximate: reference.approximate,
   };
@@ -103,7 +103,7 @@ describe("an asynchronous call", () => {
       lu: fails,
       sptrsv: fails,
       workers: 0,
-      reserve: reference.reserve,
+      memory: reference.memory,
       firstZero: reference.firstZero,
       approximate: reference.approximate,
     }));

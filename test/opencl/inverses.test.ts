@@ -2,15 +2,15 @@
 // whole numbers. Inverses by the bounds that are promised for them, everything else against exact arithmetic.
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
-import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept } from "../../src/engines/approximate.ts";
-import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
+import type { Work } from "../../src/engines/device.ts";
+import { bufferOf } from "../../src/engines/deviceArray.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
-import { upload } from "../../src/engines/opencl/device/memory.ts";
+import { keepMatrix, upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
 import { factorize } from "../../src/engines/opencl/solve/approximate.ts";
 import { invert, type Stored } from "../../src/engines/opencl/solve/inverse.ts";
-import { remoteMemory } from "../../src/engines/remote.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { exgemm, exgemv, matrix } from "../../src/index.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
@@ -178,12 +178,12 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
                 const rest = Number(((sum % BigInt(p)) + BigInt(p)) % BigInt(p));
                 want[at(i, j)] = rest > half ? rest - p : rest;
               }
-            const { array, free } = upload(device, data, data.length, [[data, 0]]);
+            const { value: array, free } = upload(device, "test", data, data.length, [[data, 0]]);
             const C = { data: array, offset, rows, cols, rowStride, colStride };
-            const kept = plain.keep("solve", C, false) as Kept;
-            void plain.subtractModulo?.("solve", kept.A, P, Q, depth, p);
+            const kept = keepMatrix(device, "solve", C, false);
+            void plain.subtractModulo?.("solve", kept.value, P, Q, depth, p);
             const got = data.slice();
-            device.read(remoteMemory(kept.A.data) as DeviceBuffer, got).now?.();
+            device.read(bufferOf(kept.value.data), got).now?.();
             const wrong = got.findIndex((v, e) => v !== want[e]);
             const label = `${rows} by ${cols}, depth ${depth}, ${type.name}, ${seeded}`;
             if (wrong >= 0) expect.fail(`${label}: element ${wrong} is ${got[wrong]}, not ${want[wrong]}`);
@@ -224,9 +224,9 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
               return Number(sum);
             });
             const A: StridedMatrix = { data, offset: 0, rows, cols, rowStride, colStride };
-            for (const there of [undefined, plain.keep("solve", A, true) as Kept]) {
+            for (const there of [undefined, keepMatrix(device, "solve", A, true)]) {
               const r = new Float64Array(rows * k).fill(Number.NaN);
-              void plain.residual?.("solve", alpha, there?.A ?? A, x, b, k, r);
+              void plain.residual?.("solve", alpha, there?.value ?? A, x, b, k, r);
               expect(r, `${rows} by ${cols}, k = ${k}, ${seeded}`).toEqual(want);
               there?.free();
             }
@@ -238,7 +238,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
     const factors = factorsOf(n, MATRICES.random as Make);
     const P = new Float64Array(n);
     const data = new Float64Array(n * n);
-    const { A, free } = plain.keep("solve", { data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 }, true) as Kept;
+    const { value: A, free } = keepMatrix(device, "solve", { data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 }, true);
     const { largest } = device;
     const before = buffers();
     const calls: Record<string, [most: number, call: () => unknown]> = {

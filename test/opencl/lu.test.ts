@@ -170,13 +170,13 @@ describe.skipIf(!device)(`lu on a device${device ? "" : " (no OpenCL device on t
       const data = numbers(random, n * n, "binary64", "narrow");
       const want = expected(data, n, n, 1);
       if (!device) return;
-      const kept = upload(device, data, n * n, [[data, 0]]);
+      const kept = upload(device, "test", data, n * n, [[data, 0]]);
       const [pivots, info] = [new Int32Array(n), new Int32Array(1)];
-      const overflow = runSync(inScope(device, "exlu", (scope) => lu(scope, kept.array, n, n, 1, pivots, info)));
+      const overflow = runSync(inScope(device, "exlu", (scope) => lu(scope, kept.value, n, n, 1, pivots, info)));
       const factors = new Float64Array(n * n);
       runSync(
         inScope(device, "read", function* (scope) {
-          yield scope.device.read(scope.vector(kept.array), factors);
+          yield scope.device.read(scope.vector(kept.value), factors);
         }),
       ); // prettier-ignore
       expect(result(overflow, factors, n * n, pivots, info)).toEqual(want);

@@ -2,16 +2,17 @@
 // solutions by their residuals.
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
+import { rowMajor, type StridedOperand } from "../../src/arrays/matrix.ts";
 import type { Format } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels } from "../../src/engines/approximate.ts";
 import type { Work } from "../../src/engines/device.ts";
+import { bufferOf } from "../../src/engines/deviceArray.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
-import { upload } from "../../src/engines/opencl/device/memory.ts";
+import { keepMatrix, upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { kernelsOn } from "../../src/engines/opencl/index.ts";
 import { factorize, onDevice, onDeviceWith, substitute } from "../../src/engines/opencl/solve/approximate.ts";
 import type { ApproximateBlocking, ApproximateMatrix } from "../../src/engines/opencl/solve/lu.ts";
-import { remoteMemory } from "../../src/engines/remote.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
 
@@ -282,26 +283,23 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
 
   test("what is kept", () => {
     if (!device) return;
-    const plain = kernelsOn(device).approximate as ApproximateKernels;
     const data = Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9);
-    const fetched = (A: StridedMatrix): number[] => {
-      const buffer = remoteMemory(A.data);
-      if (!buffer) throw new Error("not on the device");
+    const fetched = (A: StridedOperand): number[] => {
       const copy = new Float64Array(9);
-      device.read(buffer, copy).now?.();
+      device.read(bufferOf(A.data), copy).now?.();
       return Array.from({ length: 9 }, (_, e) => copy[A.offset + Math.floor(e / 3) * A.rowStride + (e % 3) * A.colStride] as number);
     };
     for (const lasting of [false, true]) {
-      const kept = plain.keep("solve", { ...byRows(data, 3), rowStride: 1, colStride: 3 }, lasting) as { A: StridedMatrix; free(): void };
-      expect(kept.A.colStride).toBe(1);
-      expect(fetched(kept.A)).toEqual([1, 4, 7, 2, 5, 8, 3, 6, 9]);
+      const kept = keepMatrix(device, "solve", { ...byRows(data, 3), rowStride: 1, colStride: 3 }, lasting);
+      expect(kept.value.colStride).toBe(1);
+      expect(fetched(kept.value)).toEqual([1, 4, 7, 2, 5, 8, 3, 6, 9]);
       kept.free();
-      const { array, free } = upload(device, data, 9, [[data, 0]]);
-      const there = plain.keep("solve", byRows(array, 3), lasting) as { A: StridedMatrix; free(): void };
-      expect(there.A.data === array).toBe(!lasting);
-      expect(fetched(there.A)).toEqual(Array.from(data));
+      const { value: array, free } = upload(device, "test", data, 9, [[data, 0]]);
+      const there = keepMatrix(device, "solve", rowMajor(array, 3, 3), lasting);
+      expect(there.value.data === array).toBe(!lasting);
+      expect(fetched(there.value)).toEqual(Array.from(data));
       there.free();
-      expect(fetched(byRows(array, 3))).toEqual(Array.from(data));
+      expect(fetched(rowMajor(array, 3, 3))).toEqual(Array.from(data));
       free();
     }
   });

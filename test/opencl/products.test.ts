@@ -2,12 +2,12 @@
 // and larger ones against the embedded engine.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
-import type { DeviceBuffer, Work } from "../../src/engines/device.ts";
+import type { Work } from "../../src/engines/device.ts";
+import { bufferOf, DeviceArray } from "../../src/engines/deviceArray.ts";
 import { type GemmOptions, gemm } from "../../src/engines/opencl/dense/gemm.ts";
 import { type GemvShape, gemv, gemvBy, shapeFor } from "../../src/engines/opencl/dense/gemv.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
-import { remoteArray, remoteMemory } from "../../src/engines/remote.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random, routinesOn, type StridedMatrix } from "../../src/study.ts";
 import { randomGemm, randomGemv } from "../dense/products.ts";
@@ -80,14 +80,14 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     colStride: byRows ? 1 : rows,
   });
   const random64 = (random: Random, n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
-  const remote = <V extends Real>(x: V): V => {
+  const remote = (x: Real): DeviceArray => {
     const buffer = device.allocate("test", x.byteLength);
     device.write(buffer, x);
-    return remoteArray(x, x.length, buffer);
+    return DeviceArray.like(x, x.length, buffer);
   };
-  const fetched = <V extends Real>(x: V, like: V): V => {
+  const fetched = <V extends Real>(x: DeviceArray, like: V): V => {
     const copy = like.slice() as V;
-    device.read(remoteMemory(x) as DeviceBuffer, copy).now?.();
+    device.read(bufferOf(x), copy).now?.();
     return copy;
   };
   // The kernels that a call starts.
@@ -247,7 +247,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     reference.gemm(2, { ...there, data }, { ...there, data }, -1, { ...there, data: wantC });
     expect(storedBits(fetched(farY, wantY))).toEqual(storedBits(wantY));
     expect(storedBits(fetched(farC, wantC))).toEqual(storedBits(wantC));
-    for (const array of [there.data, farX, farY, farC]) (remoteMemory(array) as DeviceBuffer).free();
+    for (const array of [there.data, farX, farY, farC]) bufferOf(array).free();
   });
 
   test.each([true, false])("a matrix larger than one allocation goes by blocks of rows, rows together: %s", (byRows) => {

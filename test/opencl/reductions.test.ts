@@ -2,19 +2,20 @@
 // size, vectors that are here or there.
 import { afterAll, describe, expect, test } from "vitest";
 import { engineOf } from "../../src/api/engine.ts";
+import type { Operand } from "../../src/arrays/operands.ts";
 import type { Real, Reduction, Rounding } from "../../src/arrays/types.ts";
+import { DeviceArray } from "../../src/engines/deviceArray.ts";
 import { EXACT_STAGES } from "../../src/engines/kernels.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
 import { map } from "../../src/engines/opencl/reductions/elementwise.ts";
 import { accumulate, accumulateBy, EXACT, enclose, FILTER, type Filter, reduce } from "../../src/engines/opencl/reductions/reduce.ts";
+import { reduce as reduceOn } from "../../src/engines/reduce.ts";
 import { reference } from "../../src/engines/reference/index.ts";
-import { remoteArray } from "../../src/engines/remote.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedDot } from "../../src/problems/illConditionedDot.ts";
 import { onlyNegativeZeros } from "../../src/routines/level1.ts";
-import { reduce as reduceOn } from "../../src/routines/reduce.ts";
 import { level1On, Random, Superaccumulator } from "../../src/study.ts";
 import { KINDS, toSingle, vector } from "../generators.ts";
 
@@ -44,20 +45,24 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
     return sum;
   }
 
-  function reduced(op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, how?: Filter): number {
-    return runSync(inScope(device, "test", (scope) => reduce(scope, op, x, y, root, mode, formatOf(x), { filter: how })));
+  function reduced(op: Reduction, x: Operand, y: Operand, root: boolean, mode: Rounding, how?: Filter): number {
+    return runSync(
+      inScope(device, "test", (scope) =>
+        reduce(scope, op, x, y, root, mode, x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32", { filter: how }),
+      ),
+    );
   }
 
-  function accumulated(op: Reduction, x: Real, y: Real): Superaccumulator {
+  function accumulated(op: Reduction, x: Operand, y: Operand): Superaccumulator {
     const sum = new Superaccumulator();
     runSync(inScope(device, "test", (scope) => accumulate(scope, op, x, y, sum, true)));
     return sum;
   }
 
-  function resident<V extends Real>(x: V): V {
+  function resident(x: Real): DeviceArray {
     const buffer = device.allocate("test", x.byteLength);
     device.write(buffer, x);
-    return remoteArray(x, x.length, buffer);
+    return DeviceArray.like(x, x.length, buffer);
   }
 
   function pairs(random: Random, n: number, single: boolean): [Real, Real][] {

@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SingularError } from "../../src/arrays/errors.ts";
-import type { StridedMatrix } from "../../src/arrays/matrix.ts";
+import type { StridedMatrix, StridedOperand } from "../../src/arrays/matrix.ts";
+import type { Operand } from "../../src/arrays/operands.ts";
 import type { Real } from "../../src/arrays/types.ts";
+import { DeviceArray } from "../../src/engines/deviceArray.ts";
 import type { ExactStage, Substitution } from "../../src/engines/kernels.ts";
 import { type TrsvTuning, trsv, trsvBy, trsvTuning } from "../../src/engines/opencl/dense/trsv.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
-import { remoteArray } from "../../src/engines/remote.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedTriangular } from "../../src/index.ts";
 import { kernels, Random } from "../../src/study.ts";
@@ -32,7 +33,7 @@ const LAYOUTS: readonly Layout[] = [
   { byRows: false, gap: 1, offset: 2 },
 ];
 
-function triangle(data: Real, n: number, { byRows, gap, offset }: Layout): StridedMatrix {
+function triangle<V extends Operand>(data: V, n: number, { byRows, gap, offset }: Layout): StridedMatrix<V> {
   const step = n + gap;
   return { data, offset, rows: n, cols: n, rowStride: byRows ? step : 1, colStride: byRows ? 1 : step };
 }
@@ -57,7 +58,7 @@ function system(random: Random, n: number, kind: Kind | "mild", layout: Layout, 
   return { T, b };
 }
 
-function onDevice(T: StridedMatrix, b: Real, how: Substitution, tuning?: TrsvTuning): Real {
+function onDevice(T: StridedOperand, b: Real, how: Substitution, tuning?: TrsvTuning): Real {
   const x = b.slice().fill(7);
   if (device) runSync(inScope(device, "extrsv", (scope) => trsv(scope, T, b, x, how, tuning)));
   return x;
@@ -211,7 +212,7 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
       data[60 * (n + 1)] = 0;
       device.write(buffer, data);
       for (const upper of [false, true]) {
-        const T = triangle(remoteArray(data, data.length, buffer), n, LAYOUTS[0] as Layout);
+        const T = triangle(DeviceArray.like(data, data.length, buffer), n, LAYOUTS[0] as Layout);
         expect(() => onDevice(T, b, { ...PLAIN, upper })).toThrow(
           new SingularError("extrsv: entry (40, 40) of T is 0, expected a diagonal without zeros", 40),
         );
@@ -231,7 +232,7 @@ describe.skipIf(!device)("a triangular solve on an OpenCL device", () => {
     const [from, to] = buffers as [(typeof buffers)[0], (typeof buffers)[0]];
     try {
       device.write(from, b);
-      runSync(inScope(device, "extrsv", (scope) => trsv(scope, T, remoteArray(b, n, from), remoteArray(b, n, to), PLAIN)));
+      runSync(inScope(device, "extrsv", (scope) => trsv(scope, T, DeviceArray.like(b, n, from), DeviceArray.like(b, n, to), PLAIN)));
       const x = b.slice();
       device.read(to, x).now?.();
       expect(storedBits(x)).toEqual(storedBits(onDevice(T, b, PLAIN)));

@@ -1,6 +1,7 @@
 // factor(): one factorisation for many right-hand sides, kept and given back.
 import { describe, expect, test } from "vitest";
 import type { ApproximateKernels } from "../../src/engines/approximate.ts";
+import type { HostMemory } from "../../src/engines/memory.ts";
 import { factor, illConditionedMatrix, type Matrix, matrix, ShapeError, SingularError, type Solution, solve } from "../../src/index.ts";
 import { type AsyncKernels, asyncRoutines, kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
@@ -135,11 +136,11 @@ describe("memory", () => {
     };
     const counter: ApproximateKernels = {
       ...plain,
-      keep: (...args) => counted(() => plain.keep(...args)),
       factorize: (...args) => counted(() => plain.factorize(...args)),
       invert: (...args) => counted(() => plain.invert(...args)),
     };
-    return { engine: { ...engine, approximate: counter }, count: () => count, calls: () => calls };
+    const memory: HostMemory = { ...engine.memory, keepMatrix: (...args) => counted(() => engine.memory.keepMatrix(...args)) };
+    return { engine: { ...engine, memory, approximate: counter }, count: () => count, calls: () => calls };
   }
   const random = new Random(SEED + 3);
   const n = 60;

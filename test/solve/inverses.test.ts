@@ -5,7 +5,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import { Random } from "../../src/arrays/random.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
+import type { EngineMemory } from "../../src/engines/memory.ts";
 import { approximateReference } from "../../src/engines/reference/approximate.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import type { ArenaInverses } from "../../src/engines/wasm/approximate.ts";
@@ -13,12 +15,17 @@ import { load } from "../../src/engines/wasm/load.ts";
 
 const SIZES = [1, 2, 3, 4, 5, 31, 63, 64, 65, 127, 128, 129, 133, 200];
 
-const rows: { name: string; plain: ApproximateKernels; pool?: ThreadKernels }[] = [{ name: "reference", plain: approximateReference }];
+const rows: { name: string; plain: ApproximateKernels; memory: EngineMemory; pool?: ThreadKernels }[] = [
+  { name: "reference", plain: approximateReference, memory: reference.memory },
+];
 for (const variant of ["fma", "dekker"] as const) {
   const embedded = load(variant);
   if (!embedded) continue;
   const pool = await openThreads(3, variant);
-  rows.push({ name: `wasm-${variant}`, plain: embedded.approximate }, { name: `threads-3-${variant}`, plain: pool.approximate, pool });
+  rows.push(
+    { name: `wasm-${variant}`, plain: embedded.approximate, memory: embedded.memory },
+    { name: `threads-3-${variant}`, plain: pool.approximate, memory: pool.memory, pool },
+  );
 }
 afterAll(async () => {
   for (const { pool } of rows) await pool?.close();
@@ -85,7 +92,7 @@ describe.each(rows)("inverses of triangles, $name", ({ plain }) => {
   });
 });
 
-describe.each(rows.filter(({ plain }) => plain.subtractModulo))("C - P Q modulo p, $name", ({ plain }) => {
+describe.each(rows.filter(({ plain }) => plain.subtractModulo))("C - P Q modulo p, $name", ({ plain, memory }) => {
   it.each([
     [1, 1, 1],
     [3, 5, 2],
@@ -102,13 +109,14 @@ describe.each(rows.filter(({ plain }) => plain.subtractModulo))("C - P Q modulo 
       const data = Float64Array.from({ length: rows * cols }, () => whole(p));
       const P = Float64Array.from({ length: rows * depth }, extreme);
       const Q = Float64Array.from({ length: depth * cols }, extreme);
-      const kept = await plain.keep("test", { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 }, true);
-      await plain.subtractModulo?.("test", kept.A, P, Q, depth, p);
+      const kept = await memory.keepMatrix("test", { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 }, true);
+      const C = kept.value as StridedMatrix;
+      await plain.subtractModulo?.("test", C, P, Q, depth, p);
       for (let i = 0; i < rows; i++) {
         for (let j = 0; j < cols; j++) {
           let want = BigInt(data[i * cols + j] as number);
           for (let k = 0; k < depth; k++) want -= BigInt(P[i * depth + k] as number) * BigInt(Q[k * cols + j] as number);
-          const got = kept.A.data[kept.A.offset + i * kept.A.rowStride + j] as number;
+          const got = C.data[C.offset + i * C.rowStride + j] as number;
           expect((BigInt(got) - want) % BigInt(p)).toBe(0n);
           expect(Math.abs(got)).toBeLessThanOrEqual(p);
         }

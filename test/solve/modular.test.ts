@@ -1,6 +1,8 @@
 // Elimination modulo a prime: remainders, primes, residues, and inverses modulo p against those in BigInt, on every engine.
 import { describe, expect, it, vi } from "vitest";
-import { approximateReference } from "../../src/engines/reference/approximate.ts";
+import type { StridedMatrix } from "../../src/arrays/matrix.ts";
+import type { EngineMemory } from "../../src/engines/memory.ts";
+import { reference } from "../../src/engines/reference/index.ts";
 import type { MatrixKernels } from "../../src/engines/steps.ts";
 import { digitBits, lastBits, type Slices, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/routines/solve/modular.ts";
@@ -123,7 +125,7 @@ function residuesAtRandom(random: Random, n: number, p: number): Float64Array {
 }
 
 function readInverse({ kept, rows }: ModularInverse, n: number): Float64Array {
-  const { data, offset, rowStride } = kept.A;
+  const { data, offset, rowStride } = kept.value as StridedMatrix;
   const inverse = new Float64Array(n * n);
   for (let k = 0; k < n; k++)
     for (let l = 0; l < n; l++) inverse[k * n + (rows[l] as number)] = data[offset + (rows[k] as number) * rowStride + l] as number;
@@ -202,12 +204,11 @@ describe(`inverses modulo p, HALFULP_SEED=${SEED}`, () => {
     let [kept, freed] = [0, 0];
     const counting = {
       ...(kernels("reference") as MatrixKernels),
-      approximate: {
-        ...approximateReference,
-        keep(...args: Parameters<typeof approximateReference.keep>) {
+      memory: {
+        ...reference.memory,
+        keepMatrix(...args: Parameters<EngineMemory["keepMatrix"]>) {
           kept++;
-          const found = approximateReference.keep(...args) as { A: (typeof args)[1]; free(): void };
-          return { ...found, free: () => void freed++ };
+          return { ...reference.memory.keepMatrix(...args), free: () => void freed++ };
         },
       },
     } as unknown as MatrixKernels;

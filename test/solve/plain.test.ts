@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../src/engines/approximate.ts";
+import type { EngineMemory } from "../../src/engines/memory.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
 import type { ArenaFactors } from "../../src/engines/wasm/approximate.ts";
@@ -20,16 +21,17 @@ const SIZES = [0, 1, 2, 3, 4, 5, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 
 interface Row {
   readonly name: string;
   readonly plain: ApproximateKernels;
+  readonly memory: EngineMemory;
   readonly pool?: ThreadKernels;
 }
 const rows: Row[] = [];
 for (const variant of VARIANTS) {
   const embedded = load(variant);
   if (!embedded) continue;
-  rows.push({ name: `wasm-${variant}`, plain: embedded.approximate });
+  rows.push({ name: `wasm-${variant}`, plain: embedded.approximate, memory: embedded.memory });
   for (const workers of WORKERS[variant]) {
     const pool = await openThreads(workers, variant);
-    rows.push({ name: `threads-${workers}-${variant}`, plain: pool.approximate, pool });
+    rows.push({ name: `threads-${workers}-${variant}`, plain: pool.approximate, memory: pool.memory, pool });
   }
 }
 const pools = rows.flatMap(({ pool }) => (pool ? [pool] : []));
@@ -68,16 +70,16 @@ interface Solved {
 
 // Both ways to solve: along with the elimination, and afterwards.
 async function solveOn(
-  plain: ApproximateKernels,
+  { plain, memory }: Row,
   A: StridedMatrix,
   format: Format,
   b: Float64Array,
   k: number,
   scaling?: Scaling,
 ): Promise<Solved> {
-  const kept = await plain.keep("test", A, false);
+  const kept = await memory.keepMatrix("test", A, false);
   const x = new Float64Array(b.length).fill(7);
-  const factors = await plain.factorize("test", kept.A, scaling ?? unscaled(A.rows), format, b, k, x);
+  const factors = await plain.factorize("test", kept.value, scaling ?? unscaled(A.rows), format, b, k, x);
   const y = new Float64Array(b.length);
   if (factors.column < 0) await plain.substitute("test", factors, b, k, y);
   const result = { column: factors.column, ...read(factors), x, y };
@@ -88,13 +90,14 @@ async function solveOn(
 
 const matrixOf = (n: number, data: Float64Array): StridedMatrix => placed(n, n, data, ROW_BY_ROW);
 
-describe.each(rows)("$name", ({ plain }) => {
+describe.each(rows)("$name", (row) => {
+  const { plain, memory } = row;
   it.each(FORMATS)("%s: known factors and solutions of all sizes", async (format) => {
     for (const n of SIZES) {
       const { A, lu, pivots } = known(n, n, n + 1);
       const k = n % 4;
       const X = wholes(n * k, n);
-      const solved = await solveOn(plain, matrixOf(n, A), format, product(n, A, X, k), k);
+      const solved = await solveOn(row, matrixOf(n, A), format, product(n, A, X, k), k);
       expect(solved.column, `n = ${n}`).toBe(-1);
       expect(difference(solved.lu, lu), `n = ${n}`).toBe(-1);
       expect(solved.pivots).toEqual(pivots);
@@ -132,7 +135,7 @@ describe.each(rows)("$name", ({ plain }) => {
       const x = new Float64Array(n * k);
       await plain.substitute("test", factors, b, k, x);
       expect(difference(x, X)).toBe(-1);
-      expect(difference((await solveOn(plain, matrixOf(n, A), format, b, k)).x, X)).toBe(-1);
+      expect(difference((await solveOn(row, matrixOf(n, A), format, b, k)).x, X)).toBe(-1);
     }
     factors.free();
   });
@@ -154,7 +157,7 @@ describe.each(rows)("$name", ({ plain }) => {
             [1, 7],
           ] as const) {
             const how: Placing = { order, gap, offset, type };
-            const solved = await solveOn(plain, placed(n, n, unlike, how), format, new Float64Array(), 0, scaling);
+            const solved = await solveOn(row, placed(n, n, unlike, how), format, new Float64Array(), 0, scaling);
             expect(difference(solved.lu, lu), `n = ${n}, ${JSON.stringify(how)}`).toBe(-1);
           }
     }
@@ -175,7 +178,7 @@ describe.each(rows)("$name", ({ plain }) => {
         for (let i = column; i < n; i++) A[i * n + column] = 0.25;
         A[(column + p) * n + column] = -3;
         A[(column + q) * n + column] = 3;
-        const { pivots } = await solveOn(plain, matrixOf(n, A), format, new Float64Array(), 0);
+        const { pivots } = await solveOn(row, matrixOf(n, A), format, new Float64Array(), 0);
         expect(pivots[column]).toBe(column + p);
       }
   });
@@ -188,7 +191,7 @@ describe.each(rows)("$name", ({ plain }) => {
         const changed = async (value: (i: number) => number): Promise<number> => {
           const B = A.slice();
           for (let i = 0; i < n; i++) B[i * n + column] = value(i);
-          const solved = await solveOn(plain, matrixOf(n, B), format, b, 1);
+          const solved = await solveOn(row, matrixOf(n, B), format, b, 1);
           expect(solved.x.every((v) => v === 7)).toBe(true);
           return solved.column;
         };
@@ -209,14 +212,14 @@ describe.each(rows)("$name", ({ plain }) => {
       const [i, j] = [Math.floor(e / n), e % n];
       return j === n - 1 ? most : i === j ? 1 : i > j ? -1 : 0;
     });
-    expect((await solveOn(plain, matrixOf(n, A), format, new Float64Array(n), 1)).column).toBe(n - 1);
+    expect((await solveOn(row, matrixOf(n, A), format, new Float64Array(n), 1)).column).toBe(n - 1);
   });
 
   it.each(FORMATS)("%s: L U is near P A for random matrices", async (format) => {
     const u = format === "binary32" ? 2 ** -24 : 2 ** -53;
     for (const n of [10, 100, 193]) {
       const A = randoms(n * n, n).map((a) => (format === "binary32" ? Math.fround(a) : a));
-      const { lu, pivots } = await solveOn(plain, matrixOf(n, A), format, new Float64Array(), 0);
+      const { lu, pivots } = await solveOn(row, matrixOf(n, A), format, new Float64Array(), 0);
       const PA = A.slice();
       for (const [i, k] of pivots.entries()) {
         const row = PA.slice(i * n, i * n + n);
@@ -304,12 +307,13 @@ describe.each(rows)("$name", ({ plain }) => {
     for (const order of ["row", "column"] as const) {
       const { A, lu } = known(n, n, 8);
       const E = placed(n, n, A, { ...ROW_BY_ROW, order, gap: 1 });
-      const kept = await plain.keep("test", E, false);
-      const lasting = await plain.keep("test", kept.A, true);
-      expect((await plain.keep("test", kept.A, false)).A).toBe(kept.A);
+      const kept = await memory.keepMatrix("test", E, false);
+      const lasting = await memory.keepMatrix("test", kept.value, true);
+      expect((await memory.keepMatrix("test", kept.value, false)).value).toBe(kept.value);
       E.data.fill(Number.NaN);
-      for (const { A: there } of [kept, lasting]) {
-        expect(difference((await solveOn(plain, there, "binary32", new Float64Array(), 0)).lu, lu)).toBe(-1);
+      for (const { value } of [kept, lasting]) {
+        const there = value as StridedMatrix;
+        expect(difference((await solveOn(row, there, "binary32", new Float64Array(), 0)).lu, lu)).toBe(-1);
         there.data.fill(Number.NaN);
       }
       kept.free();
@@ -322,7 +326,7 @@ describe.each(rows)("$name", ({ plain }) => {
     const { A } = known(n, n, 9);
     const X = wholes(n, 10);
     const b = product(n, A, X, 1);
-    for (let i = 0; i < 300; i++) expect(difference((await solveOn(plain, matrixOf(n, A), FORMATS[i % 2] as Format, b, 1)).y, X)).toBe(-1);
+    for (let i = 0; i < 300; i++) expect(difference((await solveOn(row, matrixOf(n, A), FORMATS[i % 2] as Format, b, 1)).y, X)).toBe(-1);
   });
 });
 
@@ -332,7 +336,7 @@ describe.each(VARIANTS)("%s", (variant) => {
     for (const n of [65, 150, 330]) {
       const A = matrixOf(n, randoms(n * n, n));
       const b = randoms(3 * n, n);
-      const [first, ...others] = await Promise.all(same.map(({ plain }) => solveOn(plain, A, format, b, 3)));
+      const [first, ...others] = await Promise.all(same.map((row) => solveOn(row, A, format, b, 3)));
       for (const other of others) {
         for (const part of ["lu", "x", "y"] as const) expect(storedBits(other[part])).toEqual(storedBits(first?.[part] as Float64Array));
         expect(other.pivots).toEqual(first?.pivots);

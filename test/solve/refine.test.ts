@@ -281,7 +281,7 @@ describe("refinement", () => {
 
 describe(`the exact measures, HALFULP_SEED=${SEED}`, () => {
   const measured = (A: Matrix, x: Float64Array, b: Float64Array): ReturnType<typeof measures> => {
-    const system = runSync(systemOf("solve", { A: stridedView(A), free() {} }), () => reference);
+    const system = runSync(systemOf("solve", { value: stridedView(A), free() {} }), () => reference);
     const { residual, backwardError } = runSync(measuredAnew(system, b, x), () => reference);
     return { residual, backwardError };
   };

@@ -1,12 +1,14 @@
 // For tests of the parts of solve() alone: engines to run routines on, and linear algebra in BigInt to compare with.
 
 import { afterAll } from "vitest";
-import type { StridedMatrix } from "../../src/arrays/matrix.ts";
-import type { ApproximateFactors, Kept } from "../../src/engines/approximate.ts";
+import { rowMajor, type StridedMatrix, type StridedOperand } from "../../src/arrays/matrix.ts";
+import type { ApproximateFactors } from "../../src/engines/approximate.ts";
+import type { Allocation } from "../../src/engines/memory.ts";
 import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
-import { type KeptSlices, keepMatrix, type Slices } from "../../src/routines/solve/integers.ts";
+import type { KeptSlices, Slices } from "../../src/routines/solve/integers.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
+import { keepMatrix } from "../../src/routines/transfer.ts";
 import { kernels } from "../../src/study.ts";
 import { range, value } from "../oracles/matrices.ts";
 
@@ -51,11 +53,11 @@ export class Counting extends Progress {
 export const square = (data: Float64Array, n: number): StridedMatrix => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 
 export function* keepSlices(slices: Slices): Routine<KeptSlices> {
-  return { ...slices, kept: yield* keepMatrix("test", slices.data, slices.count * slices.n, slices.n) };
+  return { ...slices, kept: yield* keepMatrix("test", rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
 }
 
 /** A square matrix on the engine. */
-export const keepWhole = (data: Float64Array, n: number): Routine<Kept> => keepMatrix("test", data, n, n);
+export const keepWhole = (data: Float64Array, n: number): Routine<Allocation<StridedOperand>> => keepMatrix("test", square(data, n), true);
 
 /** The binary64 factors of a matrix that is not scaled. */
 export function* plainFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {

@@ -41,14 +41,14 @@ function byDefinition({ reversed, lines, starts }: Problem): number[][] {
   return found.map((set) => [...set].sort((a, b) => a - b));
 }
 
-function byKernels(kernels: Pick<SystemKernels, "reserve" | "neighbours">, { reversed, diagonal, lines, starts }: Problem, room: number) {
+function byKernels(kernels: Pick<SystemKernels, "memory" | "neighbours">, { reversed, diagonal, lines, starts }: Problem, room: number) {
   const n = lines.length;
   const count = starts.length - 1;
   const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
   const blocks = Math.ceil(n / 2 ** LOOKUP_SHIFT);
   const lengths = [16, n + 1, stored.flat().length, count + 1, blocks, count, count + 1, room];
   const block = new Block(
-    (bytes) => kernels.reserve("test", bytes),
+    (bytes) => kernels.memory.reserve("test", bytes),
     lengths.map((length) => 4 * length),
   );
   const [front, begins, indices, ...rest] = lengths.map((length) => block.integers(length)) as Int32Array[];

@@ -1,9 +1,9 @@
 // What csr() and csc() find of matrices that are triangles, against the definition; and that plans which rely on it see every zero.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Shapes } from "../../src/arrays/shapes.ts";
 import { patternInfoOf } from "../../src/arrays/sparse.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
-import type { Shapes } from "../../src/routines/sparse/shapes.ts";
 import { Block } from "../../src/routines/sparse/storage.ts";
 import { findRuns, runsBetween } from "../../src/routines/sparse/tasks.ts";
 import { openThreads, Random } from "../../src/study.ts";
@@ -248,7 +248,7 @@ describe("a zero on the diagonal", () => {
     const lengths = [1, 3, 2, 1, 4];
     const n = lengths.length;
     for (const kernels of [threads, reference]) {
-      const block = new Block((bytes) => kernels.reserve("test", bytes), [4 * (n + 1), 8 * 11]);
+      const block = new Block((bytes) => kernels.memory.reserve("test", bytes), [4 * (n + 1), 8 * 11]);
       const pointers = block.integers(n + 1);
       pointers[0] = 0;
       for (const [l, length] of lengths.entries()) pointers[l + 1] = (pointers[l] as number) + length;

@@ -1,22 +1,22 @@
 import { describe } from "../../arrays/checks.ts";
 import { EngineError, ShapeError } from "../../arrays/errors.ts";
-import type { StridedMatrix } from "../../arrays/matrix.ts";
-import type { Real, Reduction } from "../../arrays/types.ts";
+import type { Operand } from "../../arrays/operands.ts";
+import type { Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend, Reducer } from "../backend.ts";
 import type { Work } from "../device.ts";
 import type { Kernels } from "../kernels.ts";
-import { inOrder, type MatrixKernels, runAsync, runSync } from "../steps.ts";
+import { inOrder, runSync } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
-import { firstNotFinite, lu, luBy } from "./dense/lu.ts";
+import { lu, luBy } from "./dense/lu.ts";
 import { trsv, trsvTuning } from "./dense/trsv.ts";
 import { bestOf, devices, type OpenclDevice, openDevice } from "./device/device.ts";
-import { Copies, fetch, upload } from "./device/memory.ts";
+import { deviceMemory } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
 import { approximateWithCpu } from "./hybrid/hybrid.ts";
@@ -46,10 +46,9 @@ const cpuOf = (): Cpu =>
 
 // What engines of both kinds have, each call in a scope of its own.
 function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
-  const copies = new Copies(device);
   const call = running(run, device);
   return {
-    accumulate: call("accumulate", (scope, op: Reduction, x: Real, y: Real, into: Superaccumulator, exact?: boolean) =>
+    accumulate: call("accumulate", (scope, op: Reduction, x: Operand, y: Operand, into: Superaccumulator, exact?: boolean) =>
       accumulate(scope, op, x, y, into, exact ?? true, choices),
     ),
     reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
@@ -59,12 +58,8 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
-    approximate: approximateWithCpu(run, device, copies, choices, cpu),
-    keeping: {
-      keep: (routine: string, A: StridedMatrix) => copies.keep(routine, A),
-      fetch: (routine: string, x: Real, from = 0, length = x.length) => run(fetch(device, routine, x, from, length)),
-      firstNotFinite: call("exlu", firstNotFinite),
-    },
+    approximate: approximateWithCpu(run, device, choices, cpu),
+    memory: deviceMemory(device, run),
   };
 }
 
@@ -98,11 +93,6 @@ export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpu
     ...kernelsBy(inOrder(), device, choices, cpu),
     kind: "opencl",
     device: device.name,
-    store: {
-      keep: (...args) => upload(device, ...args),
-      fetch: (x) => runAsync(fetch(device, "read", x, 0, x.length)),
-      patterns: true,
-    },
     close: async () => {
       const ended = cpu.close();
       await device.close();
@@ -111,15 +101,13 @@ export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpu
   } as Backend;
 }
 
-type SyncKernels = Kernels & Pick<MatrixKernels, "keeping">;
-
 /** The kernels of this engine as a synchronous one, for study and tests: every call waits for the device. */
-export async function openclKernels(choice?: string | number, choices: Choices = {}): Promise<SyncKernels> {
+export async function openclKernels(choice?: string | number, choices: Choices = {}): Promise<Kernels> {
   return kernelsOn(await openDevice(choice), choices);
 }
 
 /** The same on a device that is open. */
-export function kernelsOn(device: OpenclDevice, choices: Choices = {}): SyncKernels {
+export function kernelsOn(device: OpenclDevice, choices: Choices = {}): Kernels {
   const call = running(runSync, device);
   return {
     ...kernelsBy(runSync, device, choices, cpuOf()),
@@ -129,5 +117,5 @@ export function kernelsOn(device: OpenclDevice, choices: Choices = {}): SyncKern
       enclosure.set([high, low, bound]);
     }),
     accumulateBy: call("accumulate", (scope, ...args: Args<"accumulateBy">) => accumulateBy(scope, ...args)),
-  } as SyncKernels;
+  } as Kernels;
 }

@@ -19,11 +19,7 @@ type Round = (x: number) => number;
 const rounding = (format: Format): Round => (format === "binary32" ? Math.fround : (x) => x);
 
 export const approximateReference: ApproximateKernels = {
-  keep(routine, A, lasting) {
-    return { A: lasting ? rowByRow(routine, A) : A, free() {} };
-  },
-
-  magnitudes(_routine, { data, offset, rows, cols, rowStride, colStride }, scale, sums, largest) {
+  magnitudes(_routine, { data, offset, rows, cols, rowStride, colStride }: StridedMatrix, scale, sums, largest) {
     for (let i = 0; i < rows; i++) {
       let sum = 0;
       let most = 0;
@@ -37,7 +33,7 @@ export const approximateReference: ApproximateKernels = {
     }
   },
 
-  factorize(routine, A, scaling, format, b, k, x) {
+  factorize(routine, A: StridedMatrix, scaling, format, b, k, x) {
     const n = A.rows;
     const lu = scaled(routine, A, scaling, rounding(format));
     const pivots = new Int32Array(n);
@@ -95,15 +91,6 @@ function invertColumn(lu: Float64Array, n: number, j: number, inverse: Float64Ar
     for (let k = i + 1; k <= j; k++) sum -= entry(i, k);
     inverse[i * n + j] = sum / (lu[i * n + i] as number);
   }
-}
-
-function rowByRow(routine: string, A: StridedMatrix): StridedMatrix {
-  const { rows, cols } = A;
-  const data = newVector(routine, A.data, rows * cols);
-  forEach(A, (k, v) => {
-    data[k] = v;
-  });
-  return { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 };
 }
 
 function scaled(routine: string, A: StridedMatrix, { rows, cols }: Scaling, round: Round): Float64Array {

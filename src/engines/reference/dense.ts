@@ -1,6 +1,7 @@
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
-import { formatOf, store } from "../../exact/store.ts";
+import { formatOf } from "../../arrays/vectors.ts";
+import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Kernels, Substitution } from "../kernels.ts";
 
@@ -22,10 +23,10 @@ export type AddProducts = (x: Line, y: Line, into: Superaccumulator) => void;
 /** The routines, with the products of every inner product added in this way. */
 export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "lu"> {
   return {
-    gemv: (alpha, A, x, beta, y) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
-    gemm: (alpha, A, B, beta, C) => gemm(addProducts, alpha, A, B, beta, C),
-    trsv: (T, b, x, how) => trsv(addProducts, T, b, x, how),
-    lu: (data, rows, cols, count, pivots, info) => lu(addProducts, data, rows, cols, count, pivots, info),
+    gemv: (alpha, A: StridedMatrix, x: Real, beta, y: Real) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
+    gemm: (alpha, A: StridedMatrix, B: StridedMatrix, beta, C: StridedMatrix) => gemm(addProducts, alpha, A, B, beta, C),
+    trsv: (T: StridedMatrix, b: Real, x: Real, how) => trsv(addProducts, T, b, x, how),
+    lu: (data: Real, rows, cols, count, pivots, info) => lu(addProducts, data, rows, cols, count, pivots, info),
   };
 }
 

@@ -1,16 +1,17 @@
+import { firstZero } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction } from "../../arrays/types.ts";
+import { formatOf } from "../../arrays/vectors.ts";
 import { divide, multiply, multiplyAdd } from "../../exact/elementwise.ts";
 import { expansionAccumulate } from "../../exact/expansion.ts";
 import { filter } from "../../exact/filter.ts";
-import { formatOf, store } from "../../exact/store.ts";
+import { store } from "../../exact/store.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import { twoProd } from "../../exact/transforms.ts";
 import type { Elementwise, ExactStage, LocalKernels } from "../kernels.ts";
+import { ordinaryMemory } from "../ordinaryMemory.ts";
 import { approximateReference } from "./approximate.ts";
 import { dense, type Line } from "./dense.ts";
-import { firstZero, neighbours, sparse } from "./sparse.ts";
-
-export { formatOf } from "../../exact/store.ts";
+import { neighbours, sparse } from "./sparse.ts";
 
 /** One element of map(), from exact/: what every engine's kernels are compared with. */
 export function mapOne(op: Elementwise, alpha: number, x: number, y: number, format: Format): number {
@@ -63,7 +64,7 @@ export const reference: LocalKernels = {
   },
   ...dense(addProducts),
   workers: 0,
-  reserve: (_routine, bytes) => ({ buffer: new ArrayBuffer(bytes), offset: 0, isCollected: true, free() {} }),
+  memory: ordinaryMemory,
   firstZero,
   neighbours,
   sptrsv: sparse(addProducts),

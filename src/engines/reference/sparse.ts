@@ -1,7 +1,8 @@
 import type { Format, Real } from "../../arrays/types.ts";
-import { formatOf, store } from "../../exact/store.ts";
+import { formatOf } from "../../arrays/vectors.ts";
+import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { RunLines, SparseTriangle, StoredLines, SystemKernels } from "../kernels.ts";
+import type { RunLines, SparseTriangle, SystemKernels } from "../kernels.ts";
 import { LOOKUP_SHIFT } from "../lookup.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 
@@ -51,13 +52,6 @@ function lineOf(
   const end = (begins[i + 1] as number) - (diagonalAt === "last" ? 1 : 0);
   const own = diagonalAt === undefined ? i : diagonalAt === "last" ? end : offset - 1;
   return { offset, length: end - offset, divisor: diagonal?.[own] };
-}
-
-/** See SystemKernels. */
-export function firstZero({ pointers, values, diagonalAt }: StoredLines, from: number, to: number): number {
-  const shift = diagonalAt === "last" ? 1 : 0;
-  for (let l = from; l < to; l++) if (values[(pointers[l + shift] as number) - shift] === 0) return l;
-  return to;
 }
 
 /** The other runs that the entries of each run lead to: see SystemKernels. */

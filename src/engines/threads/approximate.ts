@@ -4,7 +4,8 @@
 import { EngineError } from "../../arrays/errors.ts";
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format } from "../../arrays/types.ts";
-import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept, Scaling } from "../approximate.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
+import type { Allocation } from "../memory.ts";
 import { ArenaFactors, ArenaInverses, copyTo } from "../wasm/approximate.ts";
 import * as jobs from "../wasm/jobs/approximate.ts";
 import type { Pool } from "./pool.ts";
@@ -13,11 +14,12 @@ import type { Pool } from "./pool.ts";
 export class ThreadApproximate implements ApproximateKernels {
   constructor(private readonly pool: Pool) {}
 
-  async keep(routine: string, A: StridedMatrix, lasting: boolean): Promise<Kept> {
+  /** EngineMemory.keepMatrix(). */
+  async keepMatrix(routine: string, A: StridedMatrix, lasting: boolean): Promise<Allocation<StridedMatrix>> {
     const { arena } = this.pool;
-    if (!lasting && arena.holds(A.data)) return { A, free() {} };
+    if (!lasting && arena.holds(A.data)) return { value: A, free() {} };
     const { at, free } = this.allocate(routine, A.rows * A.cols * A.data.BYTES_PER_ELEMENT);
-    return { A: copyTo(arena, A, at), free };
+    return { value: copyTo(arena, A, at), free };
   }
 
   magnitudes(_routine: string, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): Promise<void> {

@@ -2,11 +2,13 @@
 
 import { EngineError } from "../../arrays/errors.ts";
 import type { StridedMatrix } from "../../arrays/matrix.ts";
+import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
-import type { Reserved, RunLines, Shared, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
-import { storeIn } from "../memory.ts";
+import type { RunLines, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Allocation, HostMemory } from "../memory.ts";
+import { copyElements, filled } from "../ordinaryMemory.ts";
 import * as dense from "../wasm/jobs/dense.ts";
 import * as level1 from "../wasm/jobs/level1.ts";
 import * as sparse from "../wasm/jobs/sparse.ts";
@@ -72,31 +74,54 @@ export class ThreadKernels implements Backend {
     return this.pool.workers;
   }
 
-  reserve(routine: string, bytes: number): Reserved {
-    const { arena } = this.pool;
-    const offset = arena.allocate(bytes, false);
-    if (offset === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
-    return { buffer: arena.buffer, offset, free: () => arena.release(offset) };
-  }
+  /** Vectors, matrices and patterns in the shared memory of the pool. */
+  readonly memory: HostMemory = {
+    isOnHost: true,
+    holdsPatterns: true,
+    upload: (_routine, like, length, pieces) => {
+      const { arena } = this.pool;
+      const at = arena.allocate(length * like.BYTES_PER_ELEMENT);
+      if (at === 0) throw new EngineError(`threads: no memory for ${length} numbers`);
+      const type = like instanceof Int32Array ? Int32Array : like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
+      const value = filled(new type(arena.buffer, at, length) as typeof like, pieces);
+      this.retain(value);
+      return { value, free: () => this.release(value) };
+    },
+    download: copyElements,
+    keepMatrix: (routine, A: StridedMatrix, lasting) => this.approximate.keepMatrix(routine, A, lasting),
+    reserve: (routine, bytes) => {
+      const { arena } = this.pool;
+      const offset = arena.allocate(bytes, false);
+      if (offset === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
+      return { value: new Uint8Array(arena.buffer, offset, bytes), free: () => arena.release(offset) };
+    },
+    share: (A) => this.share(A),
+  };
 
-  share({ pointers, indices, values }: Sparse<Real>): Shared | undefined {
-    const arrays = [pointers, indices, values];
-    if (!arrays.every((array) => this.held.has(array))) return undefined;
-    for (const array of arrays) this.hold(array, 1);
+  private share(A: Sparse<Real>): Allocation<Sparse<Real>> | undefined {
+    const arrays = [A.pointers, A.indices, A.values];
+    if (!arrays.every((array) => this.users.has(array))) return undefined;
+    for (const array of arrays) this.retain(array);
     return {
+      value: A,
       free: () => {
-        for (const array of arrays) this.hold(array, -1);
+        for (const array of arrays) this.release(array);
       },
     };
   }
 
   // How many users an array in the pool's memory has: its resident, and plans.
-  private readonly held = new Map<ArrayBufferView, number>();
-  private hold(array: ArrayBufferView, more: number): void {
-    const count = (this.held.get(array) ?? 0) + more;
-    this.held.set(array, count);
+  private readonly users = new Map<ArrayBufferView, number>();
+
+  private retain(array: ArrayBufferView): void {
+    this.users.set(array, (this.users.get(array) ?? 0) + 1);
+  }
+
+  private release(array: ArrayBufferView): void {
+    const count = (this.users.get(array) as number) - 1;
+    this.users.set(array, count);
     if (count > 0) return;
-    this.held.delete(array);
+    this.users.delete(array);
     this.pool.arena.release(array.byteOffset);
   }
 
@@ -116,17 +141,6 @@ export class ThreadKernels implements Backend {
   kahn(begins: Int32Array, indices: Int32Array, counts: Int32Array): Promise<{ ilev: Int32Array; jlev: Int32Array }> {
     return this.pool.run(sparse.kahnBytes(begins, indices), (space, job) => sparse.kahn(space, job, begins, indices, counts));
   }
-
-  /** Vectors and patterns in the memory of the pool. */
-  readonly store = storeIn(<V extends Real | Int32Array>(like: V, length: number) => {
-    const { arena } = this.pool;
-    const at = arena.allocate(length * like.BYTES_PER_ELEMENT);
-    if (at === 0) throw new EngineError(`threads: no memory for ${length} numbers`);
-    const type = like instanceof Int32Array ? Int32Array : like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array;
-    const array = new type(arena.buffer, at, length) as V;
-    this.hold(array, 1);
-    return { array, free: () => this.hold(array, -1) };
-  }, true);
 
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator): Promise<void> {
     const { arena, workers } = this.pool;

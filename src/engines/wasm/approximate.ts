@@ -4,7 +4,8 @@
 import { compactLike, contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { aligned } from "../../arrays/vectors.ts";
-import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Kept, Scaling } from "../approximate.ts";
+import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
+import type { Allocation } from "../memory.ts";
 import type { Arena } from "./arena.ts";
 import * as jobs from "./jobs/approximate.ts";
 import type { Job, JobBody } from "./jobs/job.ts";
@@ -94,8 +95,9 @@ export class WasmApproximate implements ApproximateKernels {
 
   constructor(private readonly provider: ArenaProvider) {}
 
-  keep(routine: string, A: StridedMatrix, lasting: boolean): Kept {
-    if (!lasting && this.provider.find(A.data)) return { A, isCollected: true, free() {} };
+  /** EngineMemory.keepMatrix() in the arenas of the factors. */
+  keepMatrix(routine: string, A: StridedMatrix, lasting: boolean): Allocation<StridedMatrix> {
+    if (!lasting && this.provider.find(A.data)) return { value: A, isCollected: true, free() {} };
     const bytes = matrixBytes(A);
     const { arena, places } = this.allocate(routine, [this.spareArena], () => [bytes], ROOM * bytes);
     const at = places[0] as number;
@@ -107,7 +109,7 @@ export class WasmApproximate implements ApproximateKernels {
       if (kept) this.release(arena, [at], data);
       kept = false;
     };
-    return { A: copy, isCollected: true, free };
+    return { value: copy, isCollected: true, free };
   }
 
   magnitudes(routine: string, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): void {

@@ -1,17 +1,14 @@
 // The engine "wasm" as open() gives it: the synchronous kernels of this thread behind promises. Plain TypeScript takes their place
 // where WebAssembly cannot be used and the caller leaves the choice of an engine open.
 import { EngineError } from "../../arrays/errors.ts";
-import type { StridedMatrix } from "../../arrays/matrix.ts";
-import type { Real, Reduction } from "../../arrays/types.ts";
+import { rowMajor, rowMajorCopy, type StridedMatrix } from "../../arrays/matrix.ts";
+import type { Real } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
-import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import { reduce } from "../../routines/reduce.ts";
-import type { ApproximateKernels } from "../approximate.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
-import { embeddedMemory, missingForWasm } from "../embeddedVectors.ts";
+import { missingForWasm } from "../embeddedVectors.ts";
 import type { LocalKernels } from "../kernels.ts";
-import { storeIn } from "../memory.ts";
+import { reduce } from "../reduce.ts";
 import type { Probe } from "../table.ts";
 
 /** Whether this machine can run the engine. */
@@ -31,26 +28,26 @@ export function openWasm(): Backend {
 
 /** An engine on this thread: the work is done at the call, results are written when its promise resolves. */
 export function onThisThread(kernels: LocalKernels): Backend {
-  const memory = embeddedMemory();
+  const { memory } = kernels;
   return {
     kind: "wasm",
     device: kernels.name,
-    async gemv(alpha, A, x, beta, y) {
+    async gemv(alpha, A, x, beta, y: Real) {
       const copy = copyOf("exgemv", y);
       kernels.gemv(alpha, A, x, beta, copy);
       await undefined;
       y.set(copy);
     },
-    async gemm(alpha, A, B, beta, C) {
-      const copy = compact(C);
-      kernels.gemm(alpha, A, B, beta, copy);
+    async gemm(alpha, A, B, beta, C: StridedMatrix) {
+      const copy = rowMajorCopy("exgemm", C);
+      kernels.gemm(alpha, A, B, beta, rowMajor(copy, C.rows, C.cols));
       await undefined;
-      writeBack(copy, C);
+      for (let i = 0; i < C.rows; i++)
+        for (let j = 0; j < C.cols; j++) C.data[C.offset + i * C.rowStride + j * C.colStride] = copy[i * C.cols + j] as number;
     },
     trsv: async (...args) => kernels.trsv(...args),
     lu: async (...args) => kernels.lu(...args),
     workers: kernels.workers,
-    reserve: (...args) => kernels.reserve(...args),
     firstZero: (...args) => kernels.firstZero(...args),
     neighbours: (...args) => kernels.neighbours(...args),
     async sptrsv(system, b, x) {
@@ -59,44 +56,13 @@ export function onThisThread(kernels: LocalKernels): Backend {
       await undefined;
       x.set(copy);
     },
-    approximate: lasting(kernels.approximate),
+    approximate: kernels.approximate,
     reduce: async (...args) => reduce(kernels, ...args),
-    async accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator) {
+    async accumulate(op, x, y, into) {
       kernels.accumulate(op, x, y, into, true);
     },
-    store: storeIn(<V extends Real | Int32Array>(like: V, length: number) => {
-      type Constructor = { readonly BYTES_PER_ELEMENT: number; new (...args: unknown[]): V & Real };
-      const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as Constructor;
-      const array = memory ? memory.allocate<V & Real>(length, type) : new type(length);
-      return { array, free: () => memory?.free(array) };
-    }, false),
+    // Between two steps the caller may change a matrix that is in this memory but not a resident: always copy it.
+    memory: { ...memory, keepMatrix: (routine, A) => memory.keepMatrix(routine, A, true) },
     async close() {},
   };
-}
-
-// Between two steps the caller may change what is in this memory, unless it is a resident; a copy is always right.
-function lasting(approximate: ApproximateKernels): ApproximateKernels {
-  return {
-    keep: (routine, A) => approximate.keep(routine, A, true),
-    magnitudes: (...args) => approximate.magnitudes(...args),
-    factorize: (...args) => approximate.factorize(...args),
-    ...(approximate.residual && { residual: approximate.residual.bind(approximate) }),
-    substitute: (...args) => approximate.substitute(...args),
-    invert: (...args) => approximate.invert(...args),
-    weigh: (...args) => approximate.weigh(...args),
-    ...(approximate.subtractModulo && { subtractModulo: approximate.subtractModulo.bind(approximate) }),
-  };
-}
-
-function compact(A: StridedMatrix): StridedMatrix {
-  const data = newVector("exgemm", A.data, A.rows * A.cols);
-  const copy = { data, offset: 0, rows: A.rows, cols: A.cols, rowStride: A.cols, colStride: 1 };
-  writeBack(A, copy);
-  return copy;
-}
-
-function writeBack(from: StridedMatrix, to: StridedMatrix): void {
-  for (let i = 0; i < to.rows; i++)
-    for (let j = 0; j < to.cols; j++)
-      to.data[to.offset + i * to.rowStride + j * to.colStride] = from.data[from.offset + i * from.rowStride + j * from.colStride] as number;
 }

@@ -3,12 +3,16 @@
 
 import { EngineError } from "../../arrays/errors.ts";
 import { contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
+import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Real, Reduction } from "../../arrays/types.ts";
+import { formatOf } from "../../arrays/vectors.ts";
 import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { Elementwise, ExactStage, Kernels, Reserved, SparseTriangle, StoredLines, Substitution } from "../kernels.ts";
-import { formatOf, mapOne, reference } from "../reference/index.ts";
+import type { Elementwise, ExactStage, Kernels, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Allocation, HostMemory, Piece } from "../memory.ts";
+import { copyElements, filled } from "../ordinaryMemory.ts";
+import { mapOne, reference } from "../reference/index.ts";
 import { WasmApproximate } from "./approximate.ts";
 import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
@@ -188,21 +192,33 @@ export class WasmKernels implements Kernels {
 
   readonly workers = 0;
 
-  reserve(routine: string, bytes: number): Reserved {
-    const length = Math.ceil(bytes / 8);
-    const array = this.allocateFor(routine, length, Float64Array);
+  readonly memory: HostMemory = {
+    isOnHost: true,
+    holdsPatterns: false,
+    upload: (routine, like, length, pieces) => {
+      const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as VectorType<Real>;
+      const array = this.allocateFor(routine, length, type);
+      filled(array, pieces as Iterable<Piece<Real>>);
+      return { value: array as typeof like, free: () => this.free(array) };
+    },
+    download: copyElements,
+    keepMatrix: (routine, A: StridedMatrix, lasting) => this.approximate.keepMatrix(routine, A, lasting),
+    reserve: (routine, bytes) => this.reserve(routine, bytes),
+  };
+
+  private reserve(routine: string, bytes: number): Allocation<Uint8Array> {
+    const array = this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array);
     const arena = this.arenas.get(array.buffer) as VectorArena;
-    const reserved = {
-      buffer: array.buffer,
-      offset: array.byteOffset,
+    const allocation = {
+      value: new Uint8Array(array.buffer, array.byteOffset, bytes),
       isCollected: true,
       free: () => {
-        arena.disown(reserved);
+        arena.disown(allocation);
         this.free(array);
       },
     };
-    arena.own(reserved, array.byteOffset);
-    return reserved;
+    arena.own(allocation, array.byteOffset);
+    return allocation;
   }
 
   firstZero(lines: StoredLines, from: number, to: number): number {

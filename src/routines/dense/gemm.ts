@@ -1,20 +1,20 @@
 import { checkFlag, checkNumber, checkOptions } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, checkMatrixOf, checkSeparate, stridedView } from "../../arrays/matrix.ts";
-import type { Matrix, Real } from "../../arrays/types.ts";
+import type { MatrixOperand } from "../../arrays/operands.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { outputOf } from "../outputs.ts";
 import type { MatrixProductOptions } from "../types.ts";
 
 /** C := alpha A B + beta C, each of A and B transposed or not. */
-export function* exgemm<V extends Real>(
+export function* exgemm<M extends MatrixOperand>(
   alpha: number,
-  A: Matrix<V>,
-  B: Matrix<V>,
+  A: MatrixOperand,
+  B: MatrixOperand,
   beta: number,
-  C: Matrix<V>,
+  C: M,
   options: MatrixProductOptions = {},
-): Routine<Matrix<V>> {
+): Routine<M> {
   checkNumber("exgemm", "alpha", alpha);
   const format = checkMatrix("exgemm", "A", A);
   checkMatrixOf("exgemm", "B", B, format, "A");

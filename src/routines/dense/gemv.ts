@@ -1,19 +1,19 @@
 import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { asRow, checkMatrix, checkSeparate, stridedView } from "../../arrays/matrix.ts";
-import type { Matrix, Real } from "../../arrays/types.ts";
+import type { MatrixOperand, Operand } from "../../arrays/operands.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { outputOf } from "../outputs.ts";
 import type { MatrixVectorOptions } from "../types.ts";
 
 /** y := alpha A x + beta y, or with the transpose of A. */
-export function* exgemv<V extends Real>(
+export function* exgemv<Y extends Operand>(
   alpha: number,
-  A: Matrix<V>,
-  x: V,
+  A: MatrixOperand,
+  x: Operand,
   beta: number,
-  y: V,
+  y: Y,
   options: MatrixVectorOptions = {},
-): Routine<V> {
+): Routine<Y> {
   checkNumber("exgemv", "alpha", alpha);
   const format = checkMatrix("exgemv", "A", A);
   checkVectorOf("exgemv", "x", x, format, "A");

@@ -1,51 +1,90 @@
+// exlu, exluBatch and LU.solve: P A = L U with partial pivoting, after the LU paper. On an engine whose memory the host cannot read, the
+// factors and the copy of A stay there for LU.solve.
+
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../../arrays/checks.ts";
 import { EngineError, ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, type StridedMatrix, stridedView } from "../../arrays/matrix.ts";
+import { asRow, checkMatrix, rowMajorCopy, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
+import { type EngineArray, isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
-import { copyOf, newIntegers, newVector } from "../../arrays/vectors.ts";
-import { remoteMemory } from "../../engines/remote.ts";
+import { copyOf, newIntegers } from "../../arrays/vectors.ts";
+import type { EngineMemory } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { correct } from "../../exact/store.ts";
+import { download, keepMatrix } from "../transfer.ts";
 import type { BatchLU, RefineOptions } from "../types.ts";
 import { exgemv } from "./gemv.ts";
 import { extrsv } from "./trsv.ts";
 
-/** What exlu computes: L and U, the pivots, and for a square A its copy, which solve refines with. */
-export interface Factors<V extends Real> {
-  readonly lu: Matrix<V>;
+/** What exlu computes: L and U, the pivots, and what LU.solve works with. */
+export interface Factors {
+  readonly lu: Matrix<Real>;
   readonly pivots: Int32Array;
-  readonly copy: Matrix<V> | undefined;
-  /** L and U for solve, where the engine keeps them. */
-  readonly kept: Matrix<V>;
+  /** L and U in the engine's memory, and the copy of A that refinement uses. */
+  readonly kept: MatrixOperand;
+  readonly copy: MatrixOperand;
+  /** Frees what is in the engine's memory; undefined if nothing is. */
+  readonly free: (() => void) | undefined;
 }
 
 /** P A = L U with partial pivoting. */
-export function* exlu<V extends Real>(A: Matrix<V>): Routine<Factors<V>> {
+export function* exlu(A: MatrixOperand): Routine<Factors> {
   checkMatrix("exlu", "A", A);
-  const { rows, cols } = A;
-  const kept = yield* keep("exlu", stridedView(A));
-  const copy = kept ? compact(kept as V, rows, cols) : rowByRow("exlu", A);
-  if (kept) yield* checkFiniteThere("exlu", kept, rows, cols, () => "A");
-  else checkFinite("exlu", copy.data, rows, cols, () => "A");
-  const pivots = newIntegers("exlu", Math.min(rows, cols));
-  const info = new Int32Array(1);
-  const there = kept && (yield* keep("exlu", stridedView(copy)));
-  const data = (there ?? copyOf("exlu", copy.data)) as V;
-  if (data.length > 0) {
-    const overflowed = (yield (kernels) => kernels.lu(data, rows, cols, 1, pivots, info)) as number;
-    checkOverflow("exlu", overflowed, rows, cols, () => "A");
-    const column = (info[0] as number) - 1;
-    if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
+  const view = stridedView(A);
+  const { data } = view;
+  const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
+  return inArrays && isOnHost(data) ? yield* factorOnHost(rowMajorCopy("exlu", { ...view, data }), A) : yield* factorOnEngine(view, A);
+}
+
+type Shape = Pick<MatrixOperand, "rows" | "cols">;
+const nameOfA = (): string => "A";
+
+function* factorOnHost(copy: Real, { rows, cols }: Shape): Routine<Factors> {
+  checkFinite("exlu", copy, rows, cols, nameOfA);
+  const data = copyOf("exlu", copy);
+  const pivots = yield* factor(data, rows, cols);
+  const lu = compact(data, rows, cols);
+  return { lu, pivots, kept: lu, copy: compact(copy, rows, cols), free: undefined };
+}
+
+function* factorOnEngine(A: StridedOperand, { rows, cols }: Shape): Routine<Factors> {
+  const copy = yield* keepMatrix("exlu", A, true);
+  let kept = copy;
+  const free = (): void => {
+    copy.free();
+    if (kept !== copy) kept.free();
+  };
+  try {
+    yield* checkFiniteOnEngine("exlu", copy.value.data, rows, cols, nameOfA);
+    kept = yield* keepMatrix("exlu", copy.value, true);
+    const { data } = kept.value;
+    const pivots = yield* factor(data, rows, cols);
+    const lu = compact(yield* download<Real>("exlu", data), rows, cols);
+    if (rows === cols) return { lu, pivots, kept: compact(data, rows, cols), copy: compact(copy.value.data, rows, cols), free };
+    free(); // LU.solve needs a square matrix
+    return { lu, pivots, kept: lu, copy: lu, free: undefined };
+  } catch (error) {
+    free();
+    throw error;
   }
-  const lu = compact(there ? ((yield* fetch("exlu", there)) as V) : data, rows, cols);
-  return { lu, pivots, copy: rows === cols ? copy : undefined, kept: { ...lu, data } };
+}
+
+// In place. Returns the pivots.
+function* factor(data: Operand, rows: number, cols: number): Routine<Int32Array> {
+  const pivots = newIntegers("exlu", Math.min(rows, cols));
+  if (data.length === 0) return pivots;
+  const info = new Int32Array(1);
+  const overflowed = (yield (kernels) => kernels.lu(data, rows, cols, 1, pivots, info)) as number;
+  checkOverflow("exlu", overflowed, rows, cols, nameOfA);
+  const column = (info[0] as number) - 1;
+  if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
+  return pivots;
 }
 
 // Matrices of order 0 have no data that bounds their number, and each has an entry in `info`.
 const MAX_EMPTY = 2 ** 24;
 
-/** The same for many matrices of order n, one after another, each row by row. */
-export function* exluBatch<V extends Real>(data: V, n: number, count: number): Routine<BatchLU<V>> {
+/** P A = L U of many matrices of order n, one after another, each row by row. */
+export function* exluBatch(data: Operand, n: number, count: number): Routine<BatchLU<Real>> {
   checkVector("exluBatch", "data", data);
   checkCount("exluBatch", "n", n, 0);
   checkCount("exluBatch", "count", count, 0);
@@ -54,39 +93,43 @@ export function* exluBatch<V extends Real>(data: V, n: number, count: number): R
       `exluBatch: no memory for ${count} numbers: count is ${count}, expected at most ${MAX_EMPTY} for matrices of order 0`,
     );
   checkSize("exluBatch", "data", data, count * n * n, `${count} matrices of order ${n}`);
-  const name = (k: number) => `matrix ${k}`;
-  const kept = yield* keep("exluBatch", asRow(data));
-  if (kept) yield* checkFiniteThere("exluBatch", kept, n, n, name);
-  else checkFinite("exluBatch", data, n, n, name);
-  const lu = (kept ?? copyOf("exluBatch", data)) as V;
   const pivots = newIntegers("exluBatch", count * n);
   const info = newIntegers("exluBatch", count);
-  if (lu.length > 0) {
+  const name = (k: number) => `matrix ${k}`;
+  function* factorAll(lu: Operand): Routine<void> {
+    if (lu.length === 0) return;
     const overflowed = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as number;
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
-  const factors = kept ? ((yield* fetch("exluBatch", kept)) as V) : lu;
-  // How far the work on a singular matrix went is an engine's own business: what is left of it must not look like factors.
+  const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
+  let lu: Real;
+  if (inArrays && isOnHost(data)) {
+    checkFinite("exluBatch", data, n, n, name);
+    lu = copyOf("exluBatch", data);
+    yield* factorAll(lu);
+  } else {
+    const kept = yield* keepMatrix("exluBatch", asRow(data), true);
+    try {
+      yield* checkFiniteOnEngine("exluBatch", kept.value.data, n, n, name);
+      yield* factorAll(kept.value.data);
+      lu = yield* download<Real>("exluBatch", kept.value.data);
+    } finally {
+      kept.free();
+    }
+  }
+  // How far an engine gets with a singular matrix is undefined: what it leaves must not look like factors.
   for (const [k, column] of info.entries())
     if (column !== 0) {
-      factors.fill(Number.NaN, k * n * n, (k + 1) * n * n);
+      lu.fill(Number.NaN, k * n * n, (k + 1) * n * n);
       pivots.fill(0, k * n, (k + 1) * n);
     }
-  return { lu: factors, pivots, info };
-}
-
-// A copy where the engine keeps data, if it does, and of such a one a copy here.
-function* keep(routine: string, A: StridedMatrix): Routine<Real | undefined> {
-  return (yield (kernels) => kernels.keeping?.keep(routine, A)) as Real | undefined;
-}
-function* fetch(routine: string, x: Real, from = 0, length = x.length): Routine<Real> {
-  return (yield (kernels) => kernels.keeping?.fetch(routine, x, from, length)) as Real;
+  return { lu, pivots, info };
 }
 
 /** The solution of A x = b from the factors of A. */
-export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, options: RefineOptions = {}): Routine<V> {
+export function* solveFactored(factors: Factors, b: Operand, options: RefineOptions = {}): Routine<Real> {
   const { lu, copy } = factors;
-  if (copy === undefined) throw new ShapeError(`LU.solve: the matrix is ${lu.rows} by ${lu.cols}, expected a square one`);
+  if (lu.rows !== lu.cols) throw new ShapeError(`LU.solve: the matrix is ${lu.rows} by ${lu.cols}, expected a square one`);
   checkVectorOf("LU.solve", "b", b, checkVector("LU.solve", "lu.data", lu.data), "A");
   checkSize("LU.solve", "b", b, lu.rows, "the order of A");
   checkOptions("LU.solve", options, ["refine"]);
@@ -94,7 +137,7 @@ export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, option
   checkCount("LU.solve", "refine", refine, 0);
 
   // The caller may change b between two steps.
-  const right = remoteMemory(b) ? ((yield* fetch("LU.solve", b)) as V) : copyOf("LU.solve", b);
+  const right = isOnHost(b) ? copyOf("LU.solve", b) : yield* download<Real>("LU.solve", b);
   const x = yield* substitute(factors, copyOf("LU.solve", right));
   for (let step = 0; step < refine && x.every(Number.isFinite); step++) {
     const r = yield* exgemv(-1, copy, x, 1, copyOf("LU.solve", right));
@@ -103,39 +146,28 @@ export function* solveFactored<V extends Real>(factors: Factors<V>, b: V, option
   return x;
 }
 
-// Row swaps, which change b, then L, then U.
-function* substitute<V extends Real>({ kept, pivots }: Factors<V>, b: V): Routine<V> {
+// Swap the rows of b, then solve with L and with U.
+function* substitute({ kept, pivots }: Factors, b: Real): Routine<Real> {
   for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
   return yield* extrsv(kept, yield* extrsv(kept, b, { unit: true }), { uplo: "upper" });
 }
 
-function rowByRow<V extends Real>(routine: string, A: Matrix<V>): Matrix<V> {
-  const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
-  const copy = newVector(routine, A.data, rows * cols);
-  const lines = copy.length === 0 ? 0 : rows; // there may be any number of empty rows
-  for (let i = 0; i < lines; i++) {
-    if (colStride === 1) copy.set(data.subarray(offset + i * rowStride, offset + i * rowStride + cols), i * cols);
-    else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[offset + i * rowStride + j * colStride] as number;
-  }
-  return compact(copy, rows, cols);
-}
-
-function compact<V extends Real>(data: V, rows: number, cols: number): Matrix<V> {
+function compact<V extends Operand>(data: V, rows: number, cols: number): MatrixOperand<V> {
   return { data, rows, cols, order: "row", ld: cols, offset: 0 };
 }
 
 function checkFinite(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): void {
-  let zero = 0; // stays so while all are finite: a tenth of the time of a search
+  let zero = 0; // stays 0 while all are finite: takes a tenth of the time of a search
   for (let i = 0; i < data.length; i++) zero += (data[i] as number) * 0;
   if (zero === 0) return;
   const index = data.findIndex((v) => !Number.isFinite(v));
   if (index >= 0) throw entryError(routine, index, rows, cols, name, `is ${data[index]}, expected a finite number`);
 }
 
-function* checkFiniteThere(routine: string, data: Real, rows: number, cols: number, name: (matrix: number) => string): Routine<void> {
-  const index = (yield (kernels) => kernels.keeping?.firstNotFinite(data)) as number;
+function* checkFiniteOnEngine(routine: string, data: Operand, rows: number, cols: number, name: (matrix: number) => string): Routine<void> {
+  const index = (yield (kernels) => kernels.memory.firstNotFinite?.(routine, data as EngineArray)) as number;
   if (index < 0) return;
-  const [value] = yield* fetch(routine, data, index, 1);
+  const [value] = yield* download<Real>(routine, data, index, 1);
   throw entryError(routine, index, rows, cols, name, `is ${value}, expected a finite number`);
 }
 

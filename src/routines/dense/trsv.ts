@@ -1,15 +1,16 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
-import { checkMatrix, type StridedMatrix, stridedView, zeroOnDiagonal } from "../../arrays/matrix.ts";
-import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
+import { checkMatrix, type StridedOperand, stridedView, zeroOnDiagonal } from "../../arrays/matrix.ts";
+import { isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
+import type { Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
 
-// Unknowns in a block that is refined, unless the caller says otherwise. Where nothing is, the engine may choose.
+// The default number of unknowns in a block that is refined. Without refinement of blocks the engine chooses.
 const BLOCK_SIZE = 64;
 
 /** The solution of T x = b, or of the transposed system, by substitution. */
-export function* extrsv<V extends Real>(T: Matrix<V>, b: V, options: TriangularOptions = {}): Routine<V> {
+export function* extrsv(T: MatrixOperand, b: Operand, options: TriangularOptions = {}): Routine<Real> {
   const format = checkMatrix("extrsv", "T", T);
   if (T.rows !== T.cols) throw new ShapeError(`extrsv: T is ${T.rows} by ${T.cols}, expected a square matrix`);
   checkVectorOf("extrsv", "b", b, format, "T");
@@ -27,13 +28,15 @@ export function* extrsv<V extends Real>(T: Matrix<V>, b: V, options: TriangularO
   if (!unit) checkDiagonal(triangle);
 
   const x = newVector("extrsv", b, b.length);
-  // A block is no longer than the system, which changes no bit: engines can make room for one.
+  // Limiting a block to the order of the system changes no bit, and engines can then reserve room for one.
   const size = Math.min(blockSize ?? (refineBlocks > 0 ? BLOCK_SIZE : 0), b.length);
   const how = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: size };
   if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, how);
   return x;
 }
 
-function checkDiagonal({ data, offset, rows, rowStride, colStride }: StridedMatrix): void {
+// The engine checks a diagonal that the host cannot read.
+function checkDiagonal({ data, offset, rows, rowStride, colStride }: StridedOperand): void {
+  if (!isOnHost(data)) return;
   for (let i = 0; i < rows; i++) if (data[offset + i * (rowStride + colStride)] === 0) throw zeroOnDiagonal("extrsv", "T", i);
 }

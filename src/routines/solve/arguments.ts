@@ -1,12 +1,13 @@
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, type StridedMatrix, stridedView } from "../../arrays/matrix.ts";
+import { asRow, checkMatrix, rowMajor, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
+import { isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
-import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
+import type { Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import { remoteMemory } from "../../engines/remote.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { beside, rowByRow } from "./columns.ts";
+import { download } from "../transfer.ts";
+import { beside } from "./columns.ts";
 import { largest } from "./powers.ts";
 import { type AbortSignalLike, METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
 
@@ -52,7 +53,7 @@ export function settingsOf(routine: string, options: SolveOptions, otherwise: Se
 const MAX_SPARSE = 10_000;
 
 /** A square sparse matrix of binary64 numbers, or a dense one. */
-export function checkSquare(routine: string, A: Matrix | Sparse): void {
+export function checkSquare(routine: string, A: MatrixOperand | SparseOperand): void {
   const format = isSparse(A) ? checkSparse(routine, "A", A) : checkMatrix(routine, "A", A);
   checkSameFormat(routine, "A", format, "binary64", "systems");
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
@@ -61,44 +62,43 @@ export function checkSquare(routine: string, A: Matrix | Sparse): void {
 }
 
 /** The same as kernels see it. */
-export function* squareOf(routine: string, A: Matrix | Sparse): Routine<StridedMatrix> {
+export function* squareOf(routine: string, A: MatrixOperand | SparseOperand): Routine<StridedOperand> {
   return isSparse(A) ? denseOf(routine, yield* onHost(routine, A)) : stridedView(A);
 }
 
-const isSparse = (A: Matrix | Sparse): A is Sparse => typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
+const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
+  typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
 
-function* onHost(routine: string, A: Sparse): Routine<Sparse> {
-  if (!remoteMemory(A.values)) return A;
-  const fetched = [];
-  for (const array of [A.pointers, A.indices, A.values]) fetched.push(yield (kernels) => kernels.keeping?.fetch(routine, array as Real));
-  const [pointers, indices, values] = fetched as [Int32Array, Int32Array, Float64Array];
-  return { ...A, pointers, indices, values };
+function* onHost(routine: string, A: SparseOperand): Routine<Sparse<Real>> {
+  if (isSparseOnHost(A)) return A;
+  const pointers = yield* download<Int32Array>(routine, A.pointers);
+  const indices = yield* download<Int32Array>(routine, A.indices);
+  return { ...A, pointers, indices, values: yield* download<Real>(routine, A.values) };
 }
 
-function denseOf(routine: string, { format, rows: n, pointers, indices, values }: Sparse): StridedMatrix {
+function denseOf(routine: string, { format, rows: n, pointers, indices, values }: Sparse<Real>): StridedMatrix {
   const data = newVector(routine, values, n * n);
   const [lineStep, step] = format === "csr" ? [n, 1] : [1, n];
   for (let l = 0; l < n; l++) {
     for (let e = pointers[l] as number; e < (pointers[l + 1] as number); e++)
       data[l * lineStep + (indices[e] as number) * step] = values[e] as number;
   }
-  return rowByRow(data, n, n);
+  return rowMajor(data, n, n);
 }
 
 /** One right-hand side or several, as the columns of a matrix. */
 export interface RightHandSides {
-  readonly entries: StridedMatrix;
+  readonly entries: StridedOperand;
   /** The caller's: a vector, or a matrix in an order. */
   readonly order: "vector" | "row" | "column";
 }
 
-export function checkRight(routine: string, b: Float64Array | Matrix, n: number): RightHandSides {
-  const isMatrix = typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
-  if (!isMatrix) {
-    const format = checkVector(routine, "b", b as Float64Array, "a matrix, ");
+export function checkRight(routine: string, b: Operand | MatrixOperand, n: number): RightHandSides {
+  if (!isMatrix(b)) {
+    const format = checkVector(routine, "b", b, "a matrix, ");
     checkSameFormat(routine, "b", format, "binary64", "A");
-    checkSize(routine, "b", b as Float64Array, n, "the order of A");
-    const { data, offset, cols } = asRow(b as Float64Array);
+    checkSize(routine, "b", b, n, "the order of A");
+    const { data, offset, cols } = asRow(b);
     return { entries: { data, offset, rows: cols, cols: 1, rowStride: 1, colStride: 1 }, order: "vector" };
   }
   checkSameFormat(routine, "b", checkMatrix(routine, "b", b), "binary64", "A");
@@ -106,8 +106,11 @@ export function checkRight(routine: string, b: Float64Array | Matrix, n: number)
   return { entries: stridedView(b), order: b.order };
 }
 
-/** The columns of b, copied. */
-export function columnsOf({ entries: { data, offset, rows, cols, rowStride, colStride } }: RightHandSides): Float64Array[] {
+const isMatrix = (b: Operand | MatrixOperand): b is MatrixOperand =>
+  typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
+
+/** Copies of the columns of b. */
+export function columnsOf({ data, offset, rows, cols, rowStride, colStride }: StridedMatrix): Float64Array[] {
   const columns: Float64Array[] = [];
   for (let c = 0; c < cols; c++) {
     const column = new Float64Array(rows);

@@ -1,10 +1,4 @@
-// Matrices without gaps, row by row, as kernels see them; and several vectors as the columns of one.
-import type { StridedMatrix } from "../../arrays/matrix.ts";
-
-/** A matrix without gaps, row by row. */
-export function rowByRow(data: Float64Array, rows: number, cols: number): StridedMatrix {
-  return { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 };
-}
+// Several vectors as the columns of one matrix, row by row.
 
 /** Vectors of length n, as the columns of a matrix. */
 export function beside(vectors: readonly Float64Array[], n: number): Float64Array {

@@ -2,22 +2,13 @@
 // what takes n^2 operations a step or more is done by the engine.
 
 import { SingularError } from "../../arrays/errors.ts";
+import { rowMajor } from "../../arrays/matrix.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { roundRational } from "../../exact/rounding.ts";
+import { keepMatrix } from "../transfer.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Factorization } from "./factors.ts";
-import {
-  type KeptSlices,
-  keepMatrix,
-  lastBit,
-  lastBits,
-  partOf,
-  type Scale,
-  type Slices,
-  slicesOf,
-  wholeScale,
-  wholeVector,
-} from "./integers.ts";
+import { type KeptSlices, lastBit, lastBits, partOf, type Scale, type Slices, slicesOf, wholeScale, wholeVector } from "./integers.ts";
 import { type LiftedSystem, liftNumerically, type TieBound } from "./lifting.ts";
 import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInverse, residuesOf } from "./modular.ts";
 import { type Fractions, liftModulo } from "./padic.ts";
@@ -48,7 +39,7 @@ export function freeExact({ lifted, modular }: ExactMatrix): void {
 }
 
 function* keepSlices(routine: string, slices: Slices): Routine<KeptSlices> {
-  return { ...slices, kept: yield* keepMatrix(routine, slices.data, slices.count * slices.n, slices.n) };
+  return { ...slices, kept: yield* keepMatrix(routine, rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
 }
 
 /** The powers of two that the factors of a system were made with. */

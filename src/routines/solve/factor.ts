@@ -1,17 +1,16 @@
-import type { Matrix, Sparse } from "../../arrays/types.ts";
-import type { Routine } from "../../engines/steps.ts";
+import type { MatrixOperand, Operand, SparseOperand } from "../../arrays/operands.ts";
+import type { Routine, Run } from "../../engines/steps.ts";
 import { Lifetime } from "../lifetime.ts";
-import type { Run } from "../sparse/sptrsv.ts";
 import { checkRight, checkSquare, type RightHandSides, type Settings, settingsOf, squareOf } from "./arguments.ts";
 import { certifiedFactors } from "./correct.ts";
 import { prepareModulo } from "./exact.ts";
 import { Progress } from "./progress.ts";
-import { answer, fetched, firstOf, nothingToSolve, onHost } from "./solve.ts";
+import { answer, copiedColumns, fetched, firstOf, nothingToSolve } from "./solve.ts";
 import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./types.ts";
 import { attempt, begin, checkRegular, drop, end, exactOf, freeDropped, productOf, type Work } from "./work.ts";
 
 /** A factorisation for any number of right-hand sides; `run` runs its solves. */
-export function* factor(A: Matrix | Sparse, options: SolveOptions = {}, run: Run): Routine<unknown> {
+export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions = {}, run: Run): Routine<unknown> {
   checkSquare("factor", A);
   const settings = settingsOf("factor", options);
   const first = firstOf(settings, A.rows);
@@ -56,20 +55,20 @@ function facade(n: number, work: Work | undefined, first: SolveMethod, settings:
     idle: () => work && freeDropped(work),
     isCollected: !work || work.given.kept.isCollected === true,
   });
-  function* solveWithFactors(b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
+  function* solveWithFactors(b: Operand | MatrixOperand, options: SolveOptions = {}): Routine<Solution> {
     lifetime.checkOpen("Factored.solve");
     const right = checkRight("Factored.solve", b, n);
     const own = settingsOf("Factored.solve", options, settings);
-    const columns = onHost("Factored.solve", right);
+    const columns = copiedColumns("Factored.solve", right);
     return yield* lifetime.use(solveColumns(right, columns, own, options.method));
   }
   function* solveColumns(
     right: RightHandSides,
-    onHost: readonly Float64Array[] | undefined,
+    copied: readonly Float64Array[] | undefined,
     own: Settings,
     method: SolveOptions["method"],
   ) {
-    return yield* solveWith(held, onHost ?? (yield* fetched("Factored.solve", right)), right.order, own, method);
+    return yield* solveWith(held, copied ?? (yield* fetched("Factored.solve", right)), right.order, own, method);
   }
   // biome-ignore lint/correctness/useYield: a routine, so that its errors come as those of others do
   function* freeFactors(): Routine<void> {
@@ -77,7 +76,7 @@ function facade(n: number, work: Work | undefined, first: SolveMethod, settings:
     lifetime.free();
   }
   return {
-    solve: (b: Float64Array | Matrix, options?: SolveOptions) => run(solveWithFactors(b, options)),
+    solve: (b: Operand | MatrixOperand, options?: SolveOptions) => run(solveWithFactors(b, options)),
     free: () => run(freeFactors()),
   };
 }

@@ -2,9 +2,10 @@ import { SingularError, ValueError } from "../../arrays/errors.ts";
 import type { ApproximateFactors, NextResidual } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { exlu, type Factors, solveFactored } from "../dense/lu.ts";
+import { copyToHost } from "../transfer.ts";
 import { apart, beside } from "./columns.ts";
 import { normalizing, scaledBy, timesPower } from "./powers.ts";
-import { copyHere, type System } from "./system.ts";
+import type { System } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
 
 /** The scaled matrix R A C factored by one of the methods. */
@@ -69,7 +70,7 @@ export function* factorize(
 // exlu of the scaled matrix. Scaling by powers of two changes no bits of the factors but their exponents, and keeps them in range.
 function* exactFactors(system: System): Routine<Factorization> {
   const { routine, n, A, rows, cols } = system;
-  const data = yield* copyHere(routine, A);
+  const data = (yield* copyToHost(routine, A)) as Float64Array;
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++)
       data[i * n + j] = timesPower(data[i * n + j] as number, (rows.each[i] as number) + (cols.each[j] as number));
@@ -84,15 +85,15 @@ function* exactFactors(system: System): Routine<Factorization> {
     suspicious: lu === undefined || isSuspicious("exact", least, largest),
     *substitute(b, k) {
       const columns: Float64Array[] = [];
-      for (const column of apart(b, n, k)) columns.push(yield* solveFactored(lu as Factors<Float64Array>, column));
+      for (const column of apart(b, n, k)) columns.push((yield* solveFactored(lu as Factors, column)) as Float64Array);
       return beside(columns, n);
     },
-    free() {},
+    free: () => lu?.free?.(),
   };
 }
 
 // A zero pivot and an overflow are answers here.
-function* exluOrNothing(data: Float64Array, n: number): Routine<{ lu?: Factors<Float64Array>; zero?: number | undefined }> {
+function* exluOrNothing(data: Float64Array, n: number): Routine<{ lu?: Factors; zero?: number | undefined }> {
   try {
     return { lu: yield* exlu({ data, rows: n, cols: n, order: "row", ld: n, offset: 0 }) };
   } catch (error) {

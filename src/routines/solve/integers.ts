@@ -2,12 +2,12 @@
 // rows and columns M = 2^shift R A C has whole entries. They are cut into slices of so few bits that products with small digits,
 // summed up in binary64, are exact in any order: that is a product in ordinary arithmetic, which every engine has.
 
+import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import type { Kept } from "../../engines/approximate.ts";
+import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { highWord, lowWord, powerOfTwo } from "../../exact/bits.ts";
 import { exponentOf } from "../../exact/superaccumulator.ts";
-import { rowByRow } from "./columns.ts";
 import { exponent, timesPower } from "./powers.ts";
 
 /** Powers of two for rows and columns. */
@@ -148,20 +148,15 @@ export function partOf({ n, bits, shift, count, data, size }: Slices, rows: Int3
 
 /** Slices on an engine. */
 export interface KeptSlices extends Slices {
-  readonly kept: Kept;
+  readonly kept: Allocation<StridedOperand>;
 }
 
-/** A matrix of whole numbers on the engine, for products. */
-export function* keepMatrix(routine: string, data: Float64Array, rows: number, cols: number): Routine<Kept> {
-  return (yield (kernels) => kernels.approximate.keep(routine, rowByRow(data, rows, cols), true)) as Kept;
-}
-
-/** The products of a matrix of small whole numbers with k vectors of such, n by k row by row: exact. */
-export function* wholeProducts(routine: string, { A }: Kept, x: Float64Array, k: number): Routine<Float64Array> {
+/** The exact products of a matrix of small whole numbers with k vectors of small whole numbers, n by k row by row. */
+export function* wholeProducts(routine: string, A: StridedOperand, x: Float64Array, k: number): Routine<Float64Array> {
   const out = new Float64Array(A.rows * k);
   yield (kernels) => {
     if (kernels.approximate.residual) return kernels.approximate.residual(routine, 1, A, x, new Float64Array(A.rows * k), k, out);
-    return k === 1 ? kernels.gemv(1, A, x, 0, out) : kernels.gemm(1, A, rowByRow(x, A.cols, k), 0, rowByRow(out, A.rows, k));
+    return k === 1 ? kernels.gemv(1, A, x, 0, out) : kernels.gemm(1, A, rowMajor(x, A.cols, k), 0, rowMajor(out, A.rows, k));
   };
   return out;
 }

@@ -92,7 +92,7 @@ export function* liftNumerically(
       const sum = sums.get(j);
       if (sum) addDigit(sum, digit, -unit);
     }
-    const products = yield* wholeProducts(routine, slices.kept, pairs, 2);
+    const products = yield* wholeProducts(routine, slices.kept.value, pairs, 2);
     // F D is the sum of the slices times 2^(unit - shift).
     const g = shift - unit - t;
     for (let i = 0; i < n; i++) {

@@ -6,7 +6,8 @@ import type { Routine } from "../../engines/steps.ts";
 import { roundRational } from "../../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../../exact/superaccumulator.ts";
 import { exponent, largest, timesPower } from "./powers.ts";
-import { forRows, type System } from "./system.ts";
+import { forRows } from "./rows.ts";
+import type { System } from "./system.ts";
 
 /** A number that is not negative: n * 2^e. */
 export interface Size {

@@ -1,12 +1,12 @@
 // Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
 // at most p / 2 in magnitude, in binary64.
 
-import type { StridedMatrix } from "../../arrays/matrix.ts";
-import type { Kept } from "../../engines/approximate.ts";
-import { remoteMemory } from "../../engines/remote.ts";
+import { rowMajor, type StridedMatrix, type StridedOperand } from "../../arrays/matrix.ts";
+import { isOnHost } from "../../arrays/operands.ts";
+import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { rowByRow } from "./columns.ts";
-import { digitBits, keepMatrix, type Slices } from "./integers.ts";
+import { keepMatrix } from "../transfer.ts";
+import { digitBits, type Slices } from "./integers.ts";
 import type { Progress } from "./progress.ts";
 
 // Columns that are eliminated at a time: the panel is done here, n^2 of them in all for each, the rest by the engine.
@@ -55,7 +55,7 @@ export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64
 export interface ModularInverse {
   readonly p: number;
   readonly rows: Int32Array;
-  readonly kept: Kept;
+  readonly kept: Allocation<StridedOperand>;
 }
 
 /** Elimination came to column `column`, which depends on those before it modulo p; these have pivots in `rows`. */
@@ -83,7 +83,7 @@ export function* invertModulo(
   p: number,
   progress: Progress,
 ): Routine<ModularInverse | Dependent | undefined> {
-  const kept = yield* keepMatrix(routine, residues, n, n);
+  const kept = yield* keepMatrix(routine, rowMajor(residues, n, n), true);
   const rows = new Int32Array(n).fill(-1);
   const isUsed = new Uint8Array(n);
   let done = false;
@@ -91,12 +91,12 @@ export function* invertModulo(
     for (let first = 0; first < n; first += PANEL) {
       if (!(yield* progress.goesOn("elimination", first / n))) return undefined;
       const width = Math.min(PANEL, n - first);
-      const panel = yield* columnsOf(kept.A, first, width);
+      const panel = yield* columnsOf(kept.value, first, width);
       const column = eliminate(panel, n, width, p, isUsed, rows.subarray(first, first + width));
       if (column >= 0) return { p, column: first + column, rows: rows.slice(0, first + column) };
-      const Q = yield* rowsOf(kept.A, rows.subarray(first, first + width));
+      const Q = yield* rowsOf(kept.value, rows.subarray(first, first + width));
       factorsOf(panel, Q, n, first, width, p, rows);
-      yield* subtract(routine, kept.A, panel, Q, width, p);
+      yield* subtract(routine, kept.value, panel, Q, width, p);
     }
     done = true;
     return { p, rows, kept };
@@ -144,41 +144,41 @@ function subtractRow(panel: Float64Array, at: number, c: number, width: number, 
 }
 
 // What the engine keeps may be out of reach here: then a product with columns of the identity brings it.
-function* columnsOf(C: StridedMatrix, first: number, width: number): Routine<Float64Array> {
+function* columnsOf(C: StridedOperand, first: number, width: number): Routine<Float64Array> {
   const { data, offset, rows, rowStride } = C;
   const out = new Float64Array(rows * width);
-  if (!remoteMemory(data)) {
+  if (isOnHost(data)) {
     for (let i = 0; i < rows; i++) for (let k = 0; k < width; k++) out[i * width + k] = data[offset + i * rowStride + first + k] as number;
     return out;
   }
   const identity = new Float64Array(C.cols * width);
   for (let k = 0; k < width; k++) identity[(first + k) * width + k] = 1;
-  yield (kernels) => kernels.gemm(1, C, rowByRow(identity, C.cols, width), 0, rowByRow(out, rows, width));
+  yield (kernels) => kernels.gemm(1, C, rowMajor(identity, C.cols, width), 0, rowMajor(out, rows, width));
   return out;
 }
 
-function* rowsOf(C: StridedMatrix, rows: Int32Array): Routine<Float64Array> {
+function* rowsOf(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
   const { data, offset, cols, rowStride } = C;
   const out = new Float64Array(rows.length * cols);
-  if (!remoteMemory(data)) {
+  if (isOnHost(data)) {
     for (const [k, row] of rows.entries()) for (let j = 0; j < cols; j++) out[k * cols + j] = data[offset + row * rowStride + j] as number;
     return out;
   }
   const identity = new Float64Array(rows.length * C.rows);
   for (const [k, row] of rows.entries()) identity[k * C.rows + row] = 1;
-  yield (kernels) => kernels.gemm(1, rowByRow(identity, rows.length, C.rows), C, 0, rowByRow(out, rows.length, cols));
+  yield (kernels) => kernels.gemm(1, rowMajor(identity, rows.length, C.rows), C, 0, rowMajor(out, rows.length, cols));
   return out;
 }
 
-function* subtract(routine: string, C: StridedMatrix, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
+function* subtract(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
   let isDone = false;
   yield (kernels) => {
     isDone = kernels.approximate.subtractModulo !== undefined;
     return kernels.approximate.subtractModulo?.(routine, C, P, Q, depth, p);
   };
   if (isDone) return;
-  // The reference: all of it is here.
-  const { data, rows, cols } = C;
+  // The reference engine has no such kernel: its matrices are on the host.
+  const { data, rows, cols } = C as StridedMatrix;
   for (let i = 0; i < rows; i++) {
     for (let k = 0; k < depth; k++) {
       const f = P[i * depth + k] as number;

@@ -42,11 +42,11 @@ export function* liftModulo(
       nextAttempt = Math.min(Math.ceil(k * GROWTH), enough);
     }
     if (!(yield* progress.goesOn("lifting", k / enough))) return undefined;
-    const solved = yield* wholeProducts(routine, kept, residual.modulo(rows), 1);
+    const solved = yield* wholeProducts(routine, kept.value, residual.modulo(rows), 1);
     const digit = new Float64Array(n);
     for (let j = 0; j < n; j++) digit[j] = remainder(solved[rows[j] as number] as number, p);
     digits.push(digit);
-    residual.subtract(yield* wholeProducts(routine, slices.kept, digit, 1));
+    residual.subtract(yield* wholeProducts(routine, slices.kept.value, digit, 1));
   }
 }
 

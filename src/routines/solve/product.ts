@@ -6,14 +6,14 @@
 // roundings more than there are, is one of R F too. A residual is a sum of three words; what is left of it is below 2^-158 of its
 // largest entry, and contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
 
+import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import type { ApproximateFactors, Kept } from "../../engines/approximate.ts";
+import type { ApproximateFactors } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { keepMatrix } from "../transfer.ts";
 import { type Certificate, certify } from "./certificate.ts";
-import { rowByRow } from "./columns.ts";
 import { type Corrector, type ExactMatrix, scaleOf } from "./exact.ts";
 import type { Factorization } from "./factors.ts";
-import { keepMatrix } from "./integers.ts";
 import { largest } from "./powers.ts";
 import { type System, scaledSystem } from "./system.ts";
 
@@ -36,7 +36,7 @@ export function* productCorrector(matrix: ExactMatrix, system: System, factors: 
   const product = newVector(routine, inverse, n * n);
   const scaled = yield* scaledSystem(routine, data, n, scaleOf(system));
   try {
-    yield (kernels) => kernels.gemm(1, rowByRow(inverse, n, n), scaled.A, 0, rowByRow(product, n, n));
+    yield (kernels) => kernels.gemm(1, rowMajor(inverse, n, n), scaled.A, 0, rowMajor(product, n, n));
   } finally {
     scaled.kept.free();
   }
@@ -60,12 +60,12 @@ function* correctorBy(
   { weights }: Certificate,
   n: number,
 ): Routine<ProductCorrector> {
-  const words = yield* keepMatrix(routine, repeated(inverse, n), n, WORDS * n);
+  const words = yield* keepMatrix(routine, rowMajor(repeated(inverse, n), n, WORDS * n), true);
   return {
     weights,
     words: WORDS,
     *correct(r) {
-      const v = yield* exactProduct(words, r, n);
+      const v = yield* exactProduct(words.value, r, n);
       const d = new Float64Array(n);
       yield (kernels) => kernels.approximate.substitute(routine, factors, v, 1, d);
       return { d, size: largest(v) * (1 + 2 ** -50) + norm * LEFT };
@@ -101,12 +101,12 @@ function largestSum(data: Float64Array, n: number): number {
 }
 
 function* factorsOf(routine: string, product: Float64Array, n: number): Routine<ApproximateFactors> {
-  const kept = yield* keepMatrix(routine, product, n, n);
+  const kept = yield* keepMatrix(routine, rowMajor(product, n, n), true);
   const ones = new Float64Array(n).fill(1);
   const none = new Float64Array(0);
   try {
     return (yield (kernels) =>
-      kernels.approximate.factorize(routine, kept.A, { rows: ones, cols: ones }, "binary64", none, 0, none)) as ApproximateFactors;
+      kernels.approximate.factorize(routine, kept.value, { rows: ones, cols: ones }, "binary64", none, 0, none)) as ApproximateFactors;
   } finally {
     kept.free();
   }
@@ -119,7 +119,7 @@ function repeated(inverse: Float64Array, n: number): Float64Array {
   return copies;
 }
 
-function* exactProduct({ A }: Kept, words: readonly Float64Array[], n: number): Routine<Float64Array> {
+function* exactProduct(A: StridedOperand, words: readonly Float64Array[], n: number): Routine<Float64Array> {
   const x = new Float64Array(WORDS * n);
   for (const [w, word] of words.entries()) x.set(word, w * n);
   const v = new Float64Array(n);

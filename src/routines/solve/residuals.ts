@@ -1,6 +1,7 @@
+import { rowMajor } from "../../arrays/matrix.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { powerOfTwo } from "../../exact/bits.ts";
-import { apart, beside, rowByRow } from "./columns.ts";
+import { apart, beside } from "./columns.ts";
 import { sameNumbers, scaled } from "./powers.ts";
 import type { System } from "./system.ts";
 
@@ -19,7 +20,7 @@ export function* exactResiduals(
   const alpha = isMoved ? -1 : -powerOfTwo(power);
   const [v, y] = [beside(vs, n), beside(isMoved ? moved : ys, n)];
   const r = k === 1 ? v.slice() : v;
-  yield (kernels) => (k === 1 ? kernels.gemv(alpha, A, y, 1, r) : kernels.gemm(alpha, A, rowByRow(y, n, k), 1, rowByRow(r, n, k)));
+  yield (kernels) => (k === 1 ? kernels.gemv(alpha, A, y, 1, r) : kernels.gemm(alpha, A, rowMajor(y, n, k), 1, rowMajor(r, n, k)));
   return apart(r, n, k);
 }
 

@@ -1,9 +1,9 @@
 // solve(A, b): checks, then one of the two roundings. rounding: "backward" is the mixed-precision solver of the paper, here;
 // "correct" is in correct.ts.
 
-import type { Matrix, Sparse } from "../../arrays/types.ts";
-import { remoteMemory } from "../../engines/remote.ts";
+import { isOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { download } from "../transfer.ts";
 import {
   checkColumns,
   checkRight,
@@ -22,11 +22,11 @@ import { METHODS, type Solution, type SolveMethod, type SolveOptions } from "./t
 import { attempt, begin, checkRegular, conditionOf, drop, end, type Work } from "./work.ts";
 
 /** The solution of A x = b. */
-export function* solve(A: Matrix | Sparse, b: Float64Array | Matrix, options: SolveOptions = {}): Routine<Solution> {
+export function* solve(A: MatrixOperand | SparseOperand, b: Operand | MatrixOperand, options: SolveOptions = {}): Routine<Solution> {
   checkSquare("solve", A);
   const right = checkRight("solve", b, A.rows);
   const settings = settingsOf("solve", options);
-  const columns = onHost("solve", right);
+  const columns = copiedColumns("solve", right);
   if (A.rows === 0) return nothingToSolve(settings);
   const square = yield* squareOf("solve", A);
   const work = yield* begin("solve", square, false);
@@ -48,17 +48,18 @@ export function firstOf({ method, rounding }: Settings, n: number): SolveMethod 
 }
 
 /** Copies of the right-hand sides: the caller may change them between two steps. Undefined if they are on a device. */
-export function onHost(routine: string, right: RightHandSides): Float64Array[] | undefined {
-  if (remoteMemory(right.entries.data)) return undefined;
-  const columns = columnsOf(right);
+export function copiedColumns(routine: string, right: RightHandSides): Float64Array[] | undefined {
+  const { data } = right.entries;
+  if (!isOnHost(data)) return undefined;
+  const columns = columnsOf({ ...right.entries, data });
   checkColumns(routine, columns, right.order);
   return columns;
 }
 
-/** The same of right-hand sides on a device. */
+/** Copies of right-hand sides that are on a device. */
 export function* fetched(routine: string, right: RightHandSides): Routine<Float64Array[]> {
-  const data = (yield (kernels) => kernels.keeping?.fetch(routine, right.entries.data)) as Float64Array;
-  return onHost(routine, { ...right, entries: { ...right.entries, data } }) as Float64Array[];
+  const data = yield* download<Float64Array>(routine, right.entries.data);
+  return copiedColumns(routine, { ...right, entries: { ...right.entries, data } }) as Float64Array[];
 }
 
 /** A system without unknowns. */

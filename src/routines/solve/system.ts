@@ -1,21 +1,22 @@
 import { ValueError } from "../../arrays/errors.ts";
-import type { StridedMatrix } from "../../arrays/matrix.ts";
-import { newIntegers, newVector, part } from "../../arrays/vectors.ts";
-import type { Kept, Scaling } from "../../engines/approximate.ts";
-import { remoteMemory } from "../../engines/remote.ts";
+import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
+import { newIntegers, newVector } from "../../arrays/vectors.ts";
+import type { Scaling } from "../../engines/approximate.ts";
+import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { powerOfTwo } from "../../exact/bits.ts";
-import { rowByRow } from "./columns.ts";
+import { keepMatrix } from "../transfer.ts";
 import type { Scale } from "./integers.ts";
 import type { Size } from "./measures.ts";
 import { exponent, largest, type Powers, timesPower } from "./powers.ts";
+import { rowOf } from "./rows.ts";
 
 /** A matrix on an engine, and what is known of it. */
 export interface System {
   readonly routine: string;
   readonly n: number;
-  readonly kept: Kept;
-  readonly A: StridedMatrix;
+  readonly kept: Allocation<StridedOperand>;
+  readonly A: StridedOperand;
   /** A * 2^power has a norm from 1 to 2, as far as powers reach; `norm` is that, rounded as it came. */
   readonly power: number;
   readonly norm: number;
@@ -62,7 +63,7 @@ export function* scaledSystem(routine: string, data: Float64Array, n: number, ou
   for (let i = 0; i < n; i++)
     for (let j = 0; j < n; j++)
       copy[i * n + j] = timesPower(data[i * n + j] as number, (outer.rows[i] as number) + (outer.cols[j] as number));
-  const kept = (yield (kernels) => kernels.approximate.keep(routine, rowByRow(copy, n, n), true)) as Kept;
+  const kept = yield* keepMatrix(routine, rowMajor(copy, n, n), true);
   try {
     return { ...(yield* systemOf(routine, kept)), outer };
   } catch (error) {
@@ -71,12 +72,12 @@ export function* scaledSystem(routine: string, data: Float64Array, n: number, ou
   }
 }
 
-/** StridedMatrix below this fraction of the largest make no difference to a sum that overflows: 2^-1074 beside 2^1024, 2^53 of them. */
+/** Entries below this fraction of the largest make no difference to a sum that overflows: 2^-1074 beside 2^1024, 2^53 of them. */
 const DOWN = 64;
 
 /** The system of a matrix that is kept: its norm and its scaling. Throws for an entry that is not finite. */
-export function* systemOf(routine: string, kept: Kept): Routine<System> {
-  const { A } = kept;
+export function* systemOf(routine: string, kept: Allocation<StridedOperand>): Routine<System> {
+  const A = kept.value;
   const n = A.rows;
   const vector = (): Float64Array => newVector(routine, new Float64Array(0), n);
   const [ones, sums, most] = [vector().fill(1), vector(), vector()];
@@ -144,82 +145,10 @@ function scalesOf({ each, common }: Powers): Float64Array {
   return scales;
 }
 
-function* checkFinite(routine: string, A: StridedMatrix, most: Float64Array): Routine<void> {
+function* checkFinite(routine: string, A: StridedOperand, most: Float64Array): Routine<void> {
   const i = most.findIndex((v) => !Number.isFinite(v));
   if (i < 0) return;
   const row = yield* rowOf(routine, A, i);
   const j = row.findIndex((v) => !Number.isFinite(v));
   throw new ValueError(`${routine}: entry (${i}, ${j}) of A is ${row[j]}, expected a finite number`, i, j);
-}
-
-// What is brought here at a time from a matrix that is elsewhere; by columns, more rows than a few are the whole matrix.
-const PIECE = 2 ** 20;
-const FEW = 8;
-
-function howMany(rows: number, isWanted: (i: number) => boolean): number {
-  let wanted = 0;
-  for (let i = 0; i < rows; i++) if (isWanted(i)) wanted++;
-  return wanted;
-}
-
-/** Visit some rows of a matrix, wherever it is; they are not to be written. Those that follow each other come here together. */
-export function* forRows(
-  routine: string,
-  A: StridedMatrix,
-  isWanted: (i: number) => boolean,
-  visit: (row: Float64Array, i: number) => void,
-): Routine<void> {
-  const { data, offset, rows, cols, rowStride, colStride } = A;
-  const isElsewhere = remoteMemory(data) !== undefined;
-  if (isElsewhere && colStride !== 1 && howMany(rows, isWanted) > FEW) {
-    const copy = yield* copyHere(routine, A);
-    for (let i = 0; i < rows; i++) if (isWanted(i)) visit(copy.subarray(i * cols, (i + 1) * cols), i);
-    return;
-  }
-  const together = isElsewhere && colStride === 1 ? Math.max(1, Math.floor(PIECE / rowStride)) : 1;
-  for (let i = 0; i < rows; i++) {
-    if (!isWanted(i)) continue;
-    let end = i + 1;
-    while (end < Math.min(i + together, rows) && isWanted(end)) end++;
-    if (end === i + 1) {
-      visit(yield* rowOf(routine, A, i), i);
-      continue;
-    }
-    const length = (end - 1 - i) * rowStride + cols;
-    const piece = (yield (kernels) => kernels.keeping?.fetch(routine, data, offset + i * rowStride, length)) as Float64Array;
-    for (let k = i; k < end; k++) visit(piece.subarray((k - i) * rowStride, (k - i) * rowStride + cols), k);
-    i = end - 1;
-  }
-}
-
-// Row i of a matrix.
-function* rowOf(routine: string, A: StridedMatrix, i: number): Routine<Float64Array> {
-  const { data, offset, cols, rowStride, colStride } = A;
-  const start = offset + i * rowStride;
-  if (!remoteMemory(data)) {
-    if (colStride === 1) return part(data, start, cols) as Float64Array;
-    return Float64Array.from({ length: cols }, (_, j) => data[start + j * colStride] as number);
-  }
-  if (colStride === 1) return (yield (kernels) => kernels.keeping?.fetch(routine, data, start, cols)) as Float64Array;
-  // Of a matrix by columns a row is a product with a unit vector: one pass over the matrix, there.
-  const unit = new Float64Array(A.rows);
-  unit[i] = 1;
-  const row = new Float64Array(cols);
-  const across = { ...A, rows: cols, cols: A.rows, rowStride: colStride, colStride: rowStride };
-  yield (kernels) => kernels.gemv(1, across, unit, 0, row);
-  return row;
-}
-
-/** The whole matrix here, row by row, in an array of its own. */
-export function* copyHere(routine: string, A: StridedMatrix): Routine<Float64Array> {
-  const { offset, rows, cols, rowStride, colStride } = A;
-  const there = remoteMemory(A.data) !== undefined;
-  const data = there ? ((yield (kernels) => kernels.keeping?.fetch(routine, A.data)) as Float64Array) : A.data;
-  const copy = newVector(routine, new Float64Array(0), rows * cols);
-  for (let i = 0; i < rows; i++) {
-    const start = offset + i * rowStride;
-    if (colStride === 1) copy.set(part(data, start, cols), i * cols);
-    else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[start + j * colStride] as number;
-  }
-  return copy;
 }

@@ -1,9 +1,10 @@
 // What a call of solve() or the factors of factor() hold on an engine: the matrix, its scaled forms, and what was made of them.
 
-import type { StridedMatrix } from "../../arrays/matrix.ts";
+import type { StridedOperand } from "../../arrays/matrix.ts";
 import { Random } from "../../arrays/random.ts";
-import type { ApproximateFactors, Kept } from "../../engines/approximate.ts";
+import type { ApproximateFactors } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { copyToHost, keepMatrix } from "../transfer.ts";
 import { type Certificate, certify } from "./certificate.ts";
 import { type ExactMatrix, exactMatrix, freeExact, proveRegular } from "./exact.ts";
 import { type Factorization, factorize, scaledRight, solved, unscaled } from "./factors.ts";
@@ -12,7 +13,7 @@ import { type ProductCorrector, productCorrector } from "./product.ts";
 import type { Progress } from "./progress.ts";
 import { type Attempt, type Right, refine, rightOf, unscaledSolution } from "./refine.ts";
 import { solvesAnything } from "./regular.ts";
-import { copyHere, isWide, largestPowers, type System, scaledSystem, systemOf } from "./system.ts";
+import { isWide, largestPowers, type System, scaledSystem, systemOf } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
 
 /** A system, and its factors. */
@@ -40,8 +41,8 @@ export interface Work extends Form {
   regular: boolean;
 }
 
-export function* begin(routine: string, A: StridedMatrix, lasting: boolean): Routine<Work> {
-  const kept = (yield (kernels) => kernels.approximate.keep(routine, A, lasting)) as Kept;
+export function* begin(routine: string, A: StridedOperand, lasting: boolean): Routine<Work> {
+  const kept = yield* keepMatrix(routine, A, lasting);
   try {
     const given = yield* systemOf(routine, kept);
     const work: Work = {
@@ -70,7 +71,7 @@ export function* begin(routine: string, A: StridedMatrix, lasting: boolean): Rou
 export function* exactOf(work: Work): Routine<ExactMatrix> {
   if (!work.exact) {
     const { routine, n, A } = work.given;
-    const data = yield* copyHere(routine, A);
+    const data = (yield* copyToHost(routine, A)) as Float64Array;
     work.exact ??= exactMatrix(routine, n, data);
   }
   return work.exact;

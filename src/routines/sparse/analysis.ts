@@ -1,31 +1,10 @@
-import { SingularError } from "../../arrays/errors.ts";
-import { zeroOnDiagonal } from "../../arrays/matrix.ts";
-import { type PatternInfo, startOfLines } from "../../arrays/sparse.ts";
-import type { Real, Sparse } from "../../arrays/types.ts";
+// The set-up phase on the calling thread: what a schedule needs to know of a triangle before it can solve. plan.ts and storage.ts call
+// these; the loops are those of the sparse paper.
+
+import { startOfLines } from "../../arrays/sparse.ts";
+import { comesBefore, type HostTriangle } from "../../arrays/triangle.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
-import type { DiagonalPosition, SparseTriangle } from "../../engines/kernels.ts";
-import { firstZero } from "../../engines/reference/sparse.ts";
-
-// The set-up phase: what a schedule needs to know of a triangle before it can solve. T is A, or its transpose, without the
-// entries of the other triangle. Its entries are stored in lines: those of A, which are rows of T or columns of T.
-
-/** A triangle of a sparse matrix where it is stored. */
-export interface TriangleSource {
-  readonly A: Sparse<Real>;
-  readonly n: number;
-  readonly upper: boolean; // whether T is upper triangular
-  readonly byRows: boolean; // whether the lines of A are rows of T
-  readonly unit: boolean;
-  readonly info: PatternInfo;
-}
-
-/** Whether the entries of the triangle come before the diagonal in their line. */
-export const comesBefore = ({ upper, byRows }: Pick<TriangleSource, "upper" | "byRows">): boolean => byRows !== upper;
-
-/** Which entry of every line the diagonal is, where that is known. */
-export function diagonalPositionOf({ triangular }: PatternInfo): DiagonalPosition | undefined {
-  return triangular?.diagonal ? (triangular.before ? "last" : "first") : undefined;
-}
+import type { SparseTriangle } from "../../engines/kernels.ts";
 
 /** How many entries the triangle has strictly within it, and each of its rows or columns. */
 export interface Counts {
@@ -34,7 +13,7 @@ export interface Counts {
 }
 
 /** Count the entries along the lines of A, or across them. */
-export function count(triangle: TriangleSource, across: boolean): Counts {
+export function count(triangle: HostTriangle, across: boolean): Counts {
   const { A, n } = triangle;
   const { pointers, indices } = A;
   const before = comesBefore(triangle);
@@ -56,36 +35,13 @@ export function count(triangle: TriangleSource, across: boolean): Counts {
   return { entries, ofLine };
 }
 
-/** An unknown that has no diagonal entry. */
-export function missingOnDiagonal(routine: string, l: number): SingularError {
-  return new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
-}
-
-/** Throws a SingularError for the first unknown that has no diagonal entry, or a zero. */
-export function checkDiagonal(routine: string, { A, n, info }: TriangleSource): void {
-  const { pointers, indices, values } = A;
-  const diagonalAt = diagonalPositionOf(info);
-  if (diagonalAt) {
-    const zero = firstZero({ pointers, values, diagonalAt }, 0, n);
-    if (zero < n) throw zeroOnDiagonal(routine, "A", zero);
-    return;
-  }
-  for (let l = 0, p = 0; l < n; l++) {
-    const end = pointers[l + 1] as number;
-    let found = -1;
-    for (; p < end; p++) if (indices[p] === l) found = p;
-    if (found < 0) throw missingOnDiagonal(routine, l);
-    if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
-  }
-}
-
 /** The level of every unknown, counted from 0, by the loop of the paper that fits the storage; returns how many there are. */
-export function levelsOf(triangle: TriangleSource, lev: Int32Array): number {
+export function levelsOf(triangle: HostTriangle, lev: Int32Array): number {
   return triangle.byRows ? levelsByRows(triangle, lev) : levelsByColumns(triangle, lev);
 }
 
 // lev(i) = 1 + max lev(j), j in row i.
-function levelsByRows(triangle: TriangleSource, lev: Int32Array): number {
+function levelsByRows(triangle: HostTriangle, lev: Int32Array): number {
   const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
   const before = comesBefore(triangle);
@@ -109,7 +65,7 @@ function levelsByRows(triangle: TriangleSource, lev: Int32Array): number {
 }
 
 // lev(i) = max(lev(j) + 1, lev(i)), i in column j.
-function levelsByColumns(triangle: TriangleSource, lev: Int32Array): number {
+function levelsByColumns(triangle: HostTriangle, lev: Int32Array): number {
   const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
   const before = comesBefore(triangle);
@@ -149,7 +105,7 @@ export type TriangleEntries = Pick<SparseTriangle, "begins" | "indices" | "value
  * Lines of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where
  * they begin. Returns how many unknowns have a diagonal entry that is not zero.
  */
-export function copyLines(triangle: TriangleSource, { begins, indices, values, diagonal }: TriangleEntries): number {
+export function copyLines(triangle: HostTriangle, { begins, indices, values, diagonal }: TriangleEntries): number {
   const { A, n } = triangle;
   const { pointers, indices: stored, values: numbers } = A;
   const before = comesBefore(triangle);
@@ -181,7 +137,7 @@ export function copyLines(triangle: TriangleSource, { begins, indices, values, d
  * the natural one. A is read in its own order: the lines of many levels are then written side by side, which caches bear
  * better than reading A by levels. Returns how many unknowns have a diagonal entry that is not zero.
  */
-export function fill(triangle: TriangleSource, across: boolean, place: Int32Array | undefined, to: TriangleEntries): number {
+export function fill(triangle: HostTriangle, across: boolean, place: Int32Array | undefined, to: TriangleEntries): number {
   const { A, n } = triangle;
   const { pointers, indices: stored, values: numbers } = A;
   const { begins, indices, values, diagonal } = to;

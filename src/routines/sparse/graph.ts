@@ -1,6 +1,7 @@
 import { type Pattern, transposed } from "../../arrays/sparse.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
-import type { Reserved, SystemKernels } from "../../engines/kernels.ts";
+import type { SystemKernels } from "../../engines/kernels.ts";
+import type { Allocation } from "../../engines/memory.ts";
 import { placesOf } from "./analysis.ts";
 import { Block, type Reserve } from "./storage.ts";
 import type { Lines, Runs } from "./tasks.ts";
@@ -42,7 +43,7 @@ export function graphOf(kernels: Finder, lines: Lines, runs: Runs, columns: bool
 /** What finds the neighbours of runs, in memory that it can reach. */
 export interface Finder extends Pick<SystemKernels, "neighbours"> {
   readonly reserve: Reserve;
-  readonly giveBack: (reserved: Reserved) => void;
+  readonly giveBack: (reserved: Allocation<Uint8Array>) => void;
 }
 
 // Neighbours of a run that there is room for on the average: a line of a grid with 27 points leads to four others. Where there are

@@ -1,10 +1,11 @@
 import { checkWord } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { addUp, checkSparse, patternInfoOf, toCsc, toCsr } from "../../arrays/sparse.ts";
+import type { HostTriangle } from "../../arrays/triangle.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newIntegers, newVector } from "../../arrays/vectors.ts";
 import type { ThreadKernels } from "../../engines/threads/index.ts";
-import { count, fill, levelsOf, placesOf, type TriangleSource } from "./analysis.ts";
+import { count, fill, levelsOf, placesOf } from "./analysis.ts";
 
 // The set-up phases of the sparse paper, each by itself: for study and for its tables. Plans find what they need on the way.
 
@@ -46,7 +47,7 @@ export async function kahn(engine: Pick<ThreadKernels, "kahn">, A: Sparse<Real>,
   return { ilev, jlev };
 }
 
-function stored(routine: string, A: Sparse<Real>, uplo: "lower" | "upper"): TriangleSource {
+function stored(routine: string, A: Sparse<Real>, uplo: "lower" | "upper"): HostTriangle {
   checkSparse(routine, "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);
   checkWord(routine, "uplo", uplo, ["lower", "upper"]);

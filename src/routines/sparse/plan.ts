@@ -1,15 +1,19 @@
 import { ShapeError } from "../../arrays/errors.ts";
-import { checkThere } from "../../arrays/sparse.ts";
+import { checkPatternAttached } from "../../arrays/sparse.ts";
+import { checkDiagonal, type HostTriangle } from "../../arrays/triangle.ts";
 import type { Real } from "../../arrays/types.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
-import type { Reserved, Schedule, Shared, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../../engines/kernels.ts";
+import type { Schedule, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../../engines/kernels.ts";
+import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { checkDiagonal, levelsOf, placesOf, type TriangleSource } from "./analysis.ts";
+import { levelsOf, placesOf } from "./analysis.ts";
 import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
 import { type Finder, graphOf } from "./graph.ts";
 import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural, takeValues } from "./storage.ts";
 import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
+
+type Reserved = Allocation<Uint8Array>;
 
 /** A system ready to be solved, and what is needed to give it new values. */
 interface Plan {
@@ -19,13 +23,18 @@ interface Plan {
   readonly knowsLevels: () => boolean;
   readonly bytes: number;
   /** The pattern that it was made from. */
-  readonly triangle: TriangleSource;
+  readonly triangle: HostTriangle;
   readonly form: Storage["form"];
   /**
    * Its memory. `values` are those that were taken while the ones among the entries were in use; `held` is a resident, whose pattern it
    * needs for new values and levels, and may use for itself.
    */
-  readonly memory: { readonly entries: Reserved; readonly tasks: Reserved; readonly values?: Reserved; readonly held?: Shared };
+  readonly memory: {
+    readonly entries: Reserved;
+    readonly tasks: Reserved;
+    readonly values?: Reserved;
+    readonly held?: Allocation<unknown>;
+  };
   readonly reserve: (bytes: number) => Reserved;
   /** Solves are on the calling thread, and through when their call returns: values are never in use. */
   readonly isAlone: boolean;
@@ -46,13 +55,13 @@ const MIN_LINES = 32;
 
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
 export function analyse(
-  kernels: Pick<SystemKernels, "workers" | "reserve" | "share" | "firstZero" | "neighbours">,
-  triangle: TriangleSource,
+  kernels: Pick<SystemKernels, "workers" | "memory" | "firstZero" | "neighbours">,
+  triangle: HostTriangle,
   exact: boolean,
   options: SparseOptions,
 ): SparsePlan {
-  const held = kernels.share?.(triangle.A);
-  const taken = new Set<Shared>(held ? [held] : []);
+  const held = kernels.memory.share?.(triangle.A);
+  const taken = new Set<Allocation<unknown>>(held ? [held] : []);
   const setup: Setup = {
     workers: kernels.workers,
     triangle,
@@ -60,7 +69,7 @@ export function analyse(
     neighbours: (...args) => kernels.neighbours(...args),
     isThere: held !== undefined,
     reserve(bytes) {
-      const reserved = kernels.reserve("sptrsv", bytes);
+      const reserved = kernels.memory.reserve("sptrsv", bytes);
       taken.add(reserved);
       return reserved;
     },
@@ -73,7 +82,7 @@ export function analyse(
     const plan = planFor(setup, options);
     const memory = held ? { ...plan.memory, held } : plan.memory;
     if (plan.form === "as stored") takeValues(kernels, triangle, plan.system);
-    return asPlan({ ...plan, memory, reserve: (bytes) => kernels.reserve("sptrsv", bytes) });
+    return asPlan({ ...plan, memory, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const reserved of taken) reserved.free();
     throw error;
@@ -96,10 +105,10 @@ function asPlan(plan: Plan): SparsePlan {
     bytes,
     isCollected: memory.entries.isCollected === true && memory.tasks.isCollected === true && !memory.held,
     *solve(b: Real, x: Real): Routine<void> {
-      yield (kernels) => (kernels as SystemKernels).sptrsv(system, b, x);
+      yield (kernels) => (kernels as unknown as SystemKernels).sptrsv(system, b, x);
     },
     // biome-ignore lint/correctness/useYield: on this engine no step is needed
-    *withValues(values, inUse) {
+    *withValues(values: Real, inUse) {
       const { plan: next, replaced } = withValues(plan, values, inUse);
       return { plan: asPlan(next), replaced };
     },
@@ -112,7 +121,7 @@ function asPlan(plan: Plan): SparsePlan {
 
 interface Setup extends Finder, Keeper {
   readonly workers: number;
-  readonly triangle: TriangleSource;
+  readonly triangle: HostTriangle;
   readonly exact: boolean;
 }
 
@@ -172,7 +181,7 @@ function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
 }
 
 const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
-const countLevels = (triangle: TriangleSource): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
+const countLevels = (triangle: HostTriangle): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
 
 function made({ triangle, exact, reserve, workers }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
   const { n, upper } = triangle;
@@ -184,7 +193,7 @@ function made({ triangle, exact, reserve, workers }: Setup, storage: Storage, { 
     reason,
     levels() {
       if (levels === undefined) {
-        checkThere("TriangularPlan.levels", "A", triangle.A);
+        checkPatternAttached("TriangularPlan.levels", "A", triangle.A);
         levels = countLevels(triangle);
       }
       return levels;
@@ -217,7 +226,7 @@ function placed(reserve: (bytes: number) => Reserved, { count, together, ...arra
 function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
-  checkThere("TriangularPlan.update", "A", triangle.A);
+  checkPatternAttached("TriangularPlan.update", "A", triangle.A);
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
   const isOwn = system.values !== plan.triangle.A.values; // not a resident's
   if (isOwn && (plan.isAlone || !inUse)) {

@@ -1,22 +1,21 @@
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
-import { ShapeError } from "../../arrays/errors.ts";
+import { EngineError, ShapeError } from "../../arrays/errors.ts";
 import { asRow, checkSeparate } from "../../arrays/matrix.ts";
+import { isOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse, patternInfoOf } from "../../arrays/sparse.ts";
-import type { Format, Real, Sparse } from "../../arrays/types.ts";
+import { isTriangleOnHost, type TriangleSource } from "../../arrays/triangle.ts";
+import type { Format } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
 import type { Wait } from "../../engines/device.ts";
 import { SCHEDULES, type SparsePlan, type SystemKernels } from "../../engines/kernels.ts";
-import type { Routine } from "../../engines/steps.ts";
+import type { AsyncKernels, MatrixKernels, Routine, Run } from "../../engines/steps.ts";
 import { Lifetime } from "../lifetime.ts";
 import { outputOf } from "../outputs.ts";
 import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
 
-/** What runs a routine: at once, or with a promise of its result. */
-export type Run = (routine: Routine<unknown>) => unknown;
-
 /** A plan for the solution of (L + D) x = b or (U + D) x = b; `run` runs its solves. */
-export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run): Routine<unknown> {
+export function* sptrsv(A: SparseOperand, options: SparseOptions = {}, run: Run): Routine<unknown> {
   const format = checkSparse("sptrsv", "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`sptrsv: A is ${A.rows} by ${A.cols}, expected a square matrix`);
   checkOptions("sptrsv", options, ["uplo", "trans", "unit", "exact", "schedule", "expectedSolves"]);
@@ -35,12 +34,18 @@ export function* sptrsv(A: Sparse<Real>, options: SparseOptions = {}, run: Run):
     unit,
     info: patternInfoOf(A),
   };
-  const plan = (yield (kernels) =>
-    kernels.plan ? kernels.plan(triangle, exact, options) : analyse(kernels as SystemKernels, triangle, exact, options)) as SparsePlan;
+  const plan = (yield (kernels) => planOn(kernels, triangle, exact, options)) as SparsePlan;
   return facade(plan, format, A.values.length, run);
 }
 
-function* solve(plan: SparsePlan, format: Format, b: Real, out?: Real): Routine<Real> {
+// On the engine, if it makes plans itself, otherwise on the calling thread.
+function planOn(kernels: MatrixKernels | AsyncKernels, triangle: TriangleSource, exact: boolean, options: SparseOptions): unknown {
+  if (kernels.plan) return kernels.plan(triangle, exact, options);
+  if (!isTriangleOnHost(triangle)) throw new EngineError("sptrsv: the engine makes no plans of a matrix that the host cannot read");
+  return analyse(kernels as unknown as SystemKernels, triangle, exact, options);
+}
+
+function* solve(plan: SparsePlan, format: Format, b: Operand, out?: Operand): Routine<Operand> {
   const { n } = plan;
   checkVectorOf("TriangularPlan.solve", "b", b, format, "A");
   checkSize("TriangularPlan.solve", "b", b, n, "the order of A");
@@ -61,6 +66,9 @@ function* solve(plan: SparsePlan, format: Format, b: Real, out?: Real): Routine<
   return out;
 }
 
+// The caller may change an array on the host before a call that has to wait reads it. Residents are borrowed until the call resolves.
+const lastingCopy = (routine: string, x: Operand): Operand => (isOnHost(x) ? copyOf(routine, x) : x);
+
 // What users see of a plan.
 function facade(first: SparsePlan, format: Format, entries: number, run: Run): object {
   const { schedule, reason, bytes, isCollected = false } = first;
@@ -73,20 +81,20 @@ function facade(first: SparsePlan, format: Format, entries: number, run: Run): o
     idle: () => freeReplaced(held),
     isCollected,
   });
-  function* solveWithPlan(b: Real, out?: Real): Routine<Real> {
+  function* solveWithPlan(b: Operand, out?: Operand): Routine<Operand> {
     lifetime.checkOpen("TriangularPlan.solve");
     let right = b;
     if (held.updating) {
-      right = copyOf("TriangularPlan.solve", b);
+      right = lastingCopy("TriangularPlan.solve", b);
       yield* afterUpdates(held);
     }
     return yield* lifetime.use(solve(held.plan, format, right, out));
   }
-  function* updateValues(values: Real): Routine<void> {
+  function* updateValues(values: Operand): Routine<void> {
     lifetime.checkOpen("TriangularPlan.update");
     checkVectorOf("TriangularPlan.update", "values", values, format, "A");
     checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
-    const taken = held.updating ? copyOf("TriangularPlan.update", values) : values;
+    const taken = held.updating ? lastingCopy("TriangularPlan.update", values) : values;
     yield* afterUpdates(held);
     yield* lifetime.use(takeValues(held, taken, lifetime.isInUse));
   }
@@ -102,8 +110,8 @@ function facade(first: SparsePlan, format: Format, entries: number, run: Run): o
       return held.plan.levels();
     },
     bytes,
-    solve: (b: Real, out?: Real) => run(solveWithPlan(b, out)),
-    update: (values: Real) => run(updateValues(values)),
+    solve: (b: Operand, out?: Operand) => run(solveWithPlan(b, out)),
+    update: (values: Operand) => run(updateValues(values)),
     free: () => run(freePlan()),
   };
 }
@@ -125,7 +133,7 @@ function* afterUpdates(held: Held): Routine<void> {
   while (held.updating) yield held.updating;
 }
 
-function* takeValues(held: Held, values: Real, inUse: boolean): Routine<void> {
+function* takeValues(held: Held, values: Operand, inUse: boolean): Routine<void> {
   let done = (): void => {};
   const finished = new Promise<void>((resolve) => {
     done = resolve;

@@ -1,19 +1,12 @@
 import { zeroOnDiagonal } from "../../arrays/matrix.ts";
+import type { Shapes } from "../../arrays/shapes.ts";
 import { addUp } from "../../arrays/sparse.ts";
+import { checkDiagonal, comesBefore, diagonalPositionOf, type HostTriangle } from "../../arrays/triangle.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { aligned, newIntegers, part } from "../../arrays/vectors.ts";
-import type { Reserved, SparseTriangle, SystemKernels } from "../../engines/kernels.ts";
-import {
-  checkDiagonal,
-  comesBefore,
-  copyLines,
-  count,
-  diagonalPositionOf,
-  fill,
-  type TriangleEntries,
-  type TriangleSource,
-} from "./analysis.ts";
-import type { Shapes } from "./shapes.ts";
+import type { SparseTriangle, SystemKernels } from "../../engines/kernels.ts";
+import type { Allocation } from "../../engines/memory.ts";
+import { copyLines, count, fill, type TriangleEntries } from "./analysis.ts";
 import { findRuns, type Runs, runsBetween } from "./tasks.ts";
 
 // Where the entries of a plan are: in memory of the engine, with the diagonal apart or, of lines as they are stored, in line.
@@ -26,7 +19,7 @@ export interface Storage extends TriangleEntries, Pick<SparseTriangle, "diagonal
 }
 
 /** Where memory comes from. */
-export type Reserve = (bytes: number) => Reserved;
+export type Reserve = (bytes: number) => Allocation<Uint8Array>;
 
 /** What keeps the entries of a plan. */
 export interface Keeper {
@@ -50,7 +43,7 @@ export interface Natural {
  * The rows or columns of a triangle in the natural order, and their runs. Lines that are those of A, which has nothing else, are kept as
  * they are, and only takeValues() brings their values.
  */
-export function storeNatural(keeper: Keeper, triangle: TriangleSource, how: Natural): { storage: Storage; runs: Runs } {
+export function storeNatural(keeper: Keeper, triangle: HostTriangle, how: Natural): { storage: Storage; runs: Runs } {
   const { n, upper, byRows, unit, info } = triangle;
   const { columns, most, work } = how;
   const { triangular } = info;
@@ -63,7 +56,7 @@ export function storeNatural(keeper: Keeper, triangle: TriangleSource, how: Natu
   return { storage, runs: findRuns({ ...storage, n, upper }, columns, most) };
 }
 
-function storeAsStored({ reserve, isThere }: Keeper, { A, unit, info }: TriangleSource, work: number, shapes: Shapes | undefined): Storage {
+function storeAsStored({ reserve, isThere }: Keeper, { A, unit, info }: HostTriangle, work: number, shapes: Shapes | undefined): Storage {
   const bytes = A.values.BYTES_PER_ELEMENT * work;
   const { block, pointers, indices, values, ...more } = isThere
     ? { ...A, block: new Block(reserve, [bytes]), shapes: undefined }
@@ -95,7 +88,7 @@ const PIECE = 16384;
 /** The values of lines that are kept as they are stored. Throws a SingularError for the first zero on the diagonal. */
 export function takeValues(
   kernels: Pick<SystemKernels, "firstZero">,
-  { A, n }: TriangleSource,
+  { A, n }: HostTriangle,
   { begins: pointers, values, diagonal, diagonalAt }: Pick<SparseTriangle, "begins" | "values" | "diagonal" | "diagonalAt">,
 ): void {
   const from = A.values;
@@ -111,7 +104,7 @@ export function takeValues(
 
 // Lines of A without its other triangle: nothing is counted beforehand and there is room for all of A. What is never touched takes
 // no memory.
-function storeLines(reserve: Reserve, triangle: TriangleSource, work: number): Storage {
+function storeLines(reserve: Reserve, triangle: HostTriangle, work: number): Storage {
   const { A, n, unit } = triangle;
   const width = A.values.BYTES_PER_ELEMENT;
   const entries = A.values.length;
@@ -131,11 +124,11 @@ function storeLines(reserve: Reserve, triangle: TriangleSource, work: number): S
 }
 
 /** The rows or columns of a triangle in an order by levels, where unknown i comes at place[i]. */
-export function storeByLevels(reserve: Reserve, triangle: TriangleSource, columns: boolean, place: Int32Array): Storage {
+export function storeByLevels(reserve: Reserve, triangle: HostTriangle, columns: boolean, place: Int32Array): Storage {
   return storeCounted(reserve, triangle, columns === triangle.byRows, place, 0);
 }
 
-function storeCounted(reserve: Reserve, triangle: TriangleSource, across: boolean, place: Int32Array | undefined, work: number): Storage {
+function storeCounted(reserve: Reserve, triangle: HostTriangle, across: boolean, place: Int32Array | undefined, work: number): Storage {
   const { A, n, unit } = triangle;
   const { entries, ofLine } = count(triangle, across);
   const width = A.values.BYTES_PER_ELEMENT;
@@ -154,13 +147,13 @@ function storeCounted(reserve: Reserve, triangle: TriangleSource, across: boolea
 }
 
 // Not without a whole diagonal.
-function complete(triangle: TriangleSource, storage: Storage, found: number): Storage {
+function complete(triangle: HostTriangle, storage: Storage, found: number): Storage {
   if (!triangle.unit && found < triangle.n) checkDiagonal("sptrsv", triangle);
   return storage;
 }
 
 /** New values of the same pattern; indices that are not those of A are written once more as they are. */
-export function refill(triangle: TriangleSource, form: Storage["form"], to: TriangleEntries & Pick<Storage, "order">): void {
+export function refill(triangle: HostTriangle, form: Storage["form"], to: TriangleEntries & Pick<Storage, "order">): void {
   const { values, order } = to;
   const { A, n } = triangle;
   if (form === "as stored") {
@@ -176,29 +169,29 @@ export function refill(triangle: TriangleSource, form: Storage["form"], to: Tria
 
 /** Reserved memory, cut into arrays one after another. */
 export class Block {
-  readonly reserved: Reserved;
+  readonly reserved: Allocation<Uint8Array>;
   readonly bytes: number;
   private next: number;
 
   constructor(reserve: Reserve, sizes: readonly number[]) {
     this.bytes = sizes.reduce((sum, size) => sum + aligned(size), 0);
     this.reserved = reserve(this.bytes);
-    this.next = this.reserved.offset;
+    this.next = this.reserved.value.byteOffset;
   }
 
   integers(length: number): Int32Array {
-    return new Int32Array(this.reserved.buffer, this.cut(4 * length), length);
+    return new Int32Array(this.reserved.value.buffer, this.cut(4 * length), length);
   }
 
   octets(length: number): Uint8Array {
-    return new Uint8Array(this.reserved.buffer, this.cut(length), length);
+    return new Uint8Array(this.reserved.value.buffer, this.cut(length), length);
   }
 
   reals(like: Real, length: number): Real {
     const at = this.cut(like.BYTES_PER_ELEMENT * length);
     return like.BYTES_PER_ELEMENT === 8
-      ? new Float64Array(this.reserved.buffer, at, length)
-      : new Float32Array(this.reserved.buffer, at, length);
+      ? new Float64Array(this.reserved.value.buffer, at, length)
+      : new Float32Array(this.reserved.value.buffer, at, length);
   }
 
   private cut(bytes: number): number {

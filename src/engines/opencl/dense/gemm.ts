@@ -1,8 +1,9 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
+import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
+import { isOnHost } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
+import { bufferOf } from "../../deviceArray.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.generated.ts";
@@ -13,7 +14,7 @@ import { entries, gemm as gemmSource } from "./sources.generated.ts";
 // rest exactly, entry by entry.
 
 export interface GemmOptions {
-  /** StridedMatrix of C at a time: the list of those that are not proved has 32 bits for each. */
+  /** Entries of C at a time: the list of those that are not proved has 32 bits for each. */
   readonly atOnce?: number;
   /** The share of entries that may be done exactly without trying the filter: what it costs. */
   readonly few?: number;
@@ -42,10 +43,10 @@ function shapeFor(device: Device, filter: boolean): GemmShape {
 export function* gemm(
   scope: Scope,
   alpha: number,
-  A: StridedMatrix,
-  B: StridedMatrix,
+  A: StridedOperand,
+  B: StridedOperand,
   beta: number,
-  C: StridedMatrix,
+  C: StridedOperand,
   { atOnce = 2 ** 24, few = 1 / 64, shape }: GemmOptions = {},
 ): Work<void> {
   if (C.rows === 0 || C.cols === 0) return;
@@ -73,24 +74,25 @@ export function* gemm(
     if (unproved > product.C.rows * C.cols * few) run(true);
     if (unproved > 0) yield* settle(scope, product);
   }
-  if (remoteMemory(C.data)) return;
-  const copy = newVector(scope.routine, C.data, C.rows * C.cols);
+  const { data } = C;
+  if (!isOnHost(data)) return;
+  const copy = newVector(scope.routine, data, C.rows * C.cols);
   yield device.read(into.buffer, copy);
-  writeBack(copy, C);
+  writeBack(copy, { ...C, data });
 }
 
 // Where C is, or new memory without gaps, in its order.
-function output(scope: Scope, { data, ...C }: StridedMatrix): DeviceMatrix {
-  const here = remoteMemory(data);
-  if (here) return { ...C, buffer: here };
-  const [rowStride, colStride] = C.colStride === 1 ? [C.cols, 1] : [1, C.rows];
-  return { ...C, buffer: scope.scratch(C.rows * C.cols * data.BYTES_PER_ELEMENT), offset: 0, rowStride, colStride };
+function output(scope: Scope, C: StridedOperand): DeviceMatrix {
+  const { data, ...layout } = C;
+  if (!isOnHost(data)) return { ...layout, buffer: bufferOf(data) };
+  const { data: _, ...compact } = compactLike(C, data);
+  return { ...compact, buffer: scope.scratch(data.BYTES_PER_ELEMENT * C.rows * C.cols) };
 }
 
-// StridedMatrix without gaps, in C's order, into C.
+// Copy entries without gaps, in the order of C, to C.
 function writeBack(from: Real, C: StridedMatrix): void {
-  const [lines, length, step] = C.colStride === 1 ? [C.rows, C.cols, C.rowStride] : [C.cols, C.rows, C.colStride];
-  for (let l = 0; l < lines; l++) part(C.data, C.offset + l * step, length).set(from.subarray(l * length, (l + 1) * length));
+  const { lines, length, stride } = contiguousLines(C);
+  for (let l = 0; l < lines; l++) part(C.data, C.offset + l * stride, length).set(from.subarray(l * length, (l + 1) * length));
 }
 
 function tileKernel(device: Device, name: string, single: boolean, shape: GemmShape, filter: boolean): Kernel {

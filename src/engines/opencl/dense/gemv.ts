@@ -1,8 +1,7 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
-import type { Real } from "../../../arrays/types.ts";
+import type { StridedOperand } from "../../../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { ExactStage } from "../../kernels.ts";
-import { remoteMemory } from "../../remote.ts";
 import { double, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.generated.ts";
@@ -24,10 +23,10 @@ export interface GemvShape {
 export function* gemv(
   scope: Scope,
   alpha: number,
-  A: StridedMatrix,
-  x: Real,
+  A: StridedOperand,
+  x: Operand,
   beta: number,
-  y: Real,
+  y: Operand,
   shape: Partial<GemvShape> = {},
 ): Work<void> {
   const products = blocksOf(scope, alpha, A, x, beta, y);
@@ -37,7 +36,15 @@ export function* gemv(
 }
 
 /** The same by one of the papers' stages alone, a work-group for each entry: for study and comparison. */
-export function* gemvBy(scope: Scope, stage: ExactStage, alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): Work<void> {
+export function* gemvBy(
+  scope: Scope,
+  stage: ExactStage,
+  alpha: number,
+  A: StridedOperand,
+  x: Operand,
+  beta: number,
+  y: Operand,
+): Work<void> {
   const products = blocksOf(scope, alpha, A, x, beta, y);
   const all = products.map((product) => ({
     ...product,
@@ -48,14 +55,14 @@ export function* gemvBy(scope: Scope, stage: ExactStage, alpha: number, A: Strid
 }
 
 // Everything on the device, in blocks of rows where A is too large for one buffer. Without terms that are read alpha is 1.
-function blocksOf(scope: Scope, alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): Product[] {
+function blocksOf(scope: Scope, alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): Product[] {
   const { device } = scope;
   const single = y.BYTES_PER_ELEMENT === 4;
   const reads = alpha !== 0 && A.cols > 0;
   const B = reads ? columnOf(scope.vector(x), 0, x.length) : nothing(scope, 0, 1);
   const into = beta !== 0 ? scope.vector(y) : scope.result(y);
   const fits = Math.floor(device.largest / (A.cols * A.data.BYTES_PER_ELEMENT));
-  const most = reads && !remoteMemory(A.data) ? Math.max(fits, 1) : A.rows;
+  const most = reads && isOnHost(A.data) ? Math.max(fits, 1) : A.rows;
   return Array.from({ length: Math.ceil(A.rows / most) || 0 }, (_, k) => {
     const from = k * most;
     const rows = Math.min(most, A.rows - from);
@@ -96,7 +103,7 @@ export function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix
   return { rowLanes, colLanes, rowsEach: 1, deep: 4, chunks };
 }
 
-// StridedMatrix in 16 bytes, if all rows begin where these do.
+// Entries in 16 bytes, if all rows begin where these do.
 function widest({ offset, rows, rowStride }: DeviceMatrix, single: boolean): number {
   const entries = single ? 4 : 2;
   return offset % entries === 0 && (rows === 1 || rowStride % entries === 0) ? entries : 1;

@@ -1,7 +1,6 @@
-import type { Real } from "../../../arrays/types.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector } from "../../../arrays/vectors.ts";
 import type { Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
 import { long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.generated.ts";
@@ -25,7 +24,7 @@ export const luBy =
 /** Factor matrices in place, as Kernels.lu does; `data` may be on the device. */
 export function* lu(
   scope: Scope,
-  data: Real,
+  data: Operand,
   rows: number,
   cols: number,
   count: number,
@@ -41,7 +40,7 @@ export function* lu(
   const outcome = yield* factor(scope, memory, realOf(data.BYTES_PER_ELEMENT), rows, cols, count);
   const failed = outcome.overflowed.findIndex((index) => index >= 0);
   if (failed >= 0) return failed * rows * cols + (outcome.overflowed[failed] as number);
-  if (!remoteMemory(data)) {
+  if (isOnHost(data)) {
     const factors = newVector(scope.routine, data, data.length);
     yield scope.device.read(memory, factors);
     data.set(factors);
@@ -52,7 +51,7 @@ export function* lu(
 }
 
 /** The index of the first element that is not finite, or -1. */
-export function* firstNotFinite(scope: Scope, data: Real): Work<number> {
+export function* firstNotFinite(scope: Scope, data: Operand): Work<number> {
   const { device } = scope;
   const kernel = device.kernel("firstNotFinite", [exact.certificate, sources.lu, sources.luFinite], {
     REAL: realOf(data.BYTES_PER_ELEMENT),

@@ -1,8 +1,7 @@
-import { type StridedMatrix, zeroOnDiagonal } from "../../../arrays/matrix.ts";
-import type { Real } from "../../../arrays/types.ts";
+import { type StridedOperand, zeroOnDiagonal } from "../../../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, KernelArgument, Work } from "../../device.ts";
 import type { ExactStage, Substitution } from "../../kernels.ts";
-import { remoteMemory } from "../../remote.ts";
 import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
@@ -217,25 +216,32 @@ class System {
 }
 
 /** x := the solution of T x = b by substitution. */
-export function trsv(scope: Scope, T: StridedMatrix, b: Real, x: Real, how: Substitution, tuning = trsvTuning(scope.device)): Work<void> {
+export function trsv(
+  scope: Scope,
+  T: StridedOperand,
+  b: Operand,
+  x: Operand,
+  how: Substitution,
+  tuning = trsvTuning(scope.device),
+): Work<void> {
   return solveBy(scope, undefined, T, b, x, how, tuning);
 }
 
 /** The same with the sums of all rows by one of the papers' stages. */
-export function trsvBy(scope: Scope, stage: ExactStage, T: StridedMatrix, b: Real, x: Real, how: Substitution): Work<void> {
+export function trsvBy(scope: Scope, stage: ExactStage, T: StridedOperand, b: Operand, x: Operand, how: Substitution): Work<void> {
   return solveBy(scope, stage, T, b, x, how, trsvTuning(scope.device));
 }
 
 function* solveBy(
   scope: Scope,
   stage: ExactStage | undefined,
-  T: StridedMatrix,
-  b: Real,
-  x: Real,
+  T: StridedOperand,
+  b: Operand,
+  x: Operand,
   how: Substitution,
   tuning: TrsvTuning,
 ): Work<void> {
-  const unchecked = remoteMemory(T.data) !== undefined && !how.unit;
+  const unchecked = !isOnHost(T.data) && !how.unit;
   const system = new System(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, unchecked, stage);
   const right = scope.vector(b);
   const solution = system.unknowns(scope.result(x));

@@ -1,8 +1,8 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
-import type { Real } from "../../../arrays/types.ts";
+import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
+import { bufferOf } from "../../deviceArray.ts";
 
 /** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the steps is 1. */
 export interface DeviceMatrix extends Omit<StridedMatrix, "data"> {
@@ -33,33 +33,32 @@ export class Scope {
   }
 
   /** A vector: where it is, or a copy. */
-  vector(x: Real): DeviceBuffer {
-    return remoteMemory(x) ?? this.copy(x);
+  vector(x: Operand): DeviceBuffer {
+    return isOnHost(x) ? this.copy(x) : bufferOf(x);
   }
 
   /** A vector to be written: where it is, or new memory with whatever it holds. */
-  result(x: Real): DeviceBuffer {
-    return remoteMemory(x) ?? this.scratch(x.byteLength);
+  result(x: Operand): DeviceBuffer {
+    return isOnHost(x) ? this.scratch(x.byteLength) : bufferOf(x);
   }
 
   /** A matrix: where it is, or a copy without gaps. */
-  matrix({ data, ...A }: StridedMatrix): DeviceMatrix {
-    const here = remoteMemory(data);
-    if (here) return { ...A, buffer: here };
-    const { rows, cols, offset, rowStride, colStride } = A;
-    const byRows = colStride === 1;
-    const [lines, length, step] = byRows ? [rows, cols, rowStride] : [cols, rows, colStride];
+  matrix(A: StridedOperand): DeviceMatrix {
+    const { data, ...layout } = A;
+    if (!isOnHost(data)) return { ...layout, buffer: bufferOf(data) };
+    const { lines, length, stride } = contiguousLines(A);
     const width = data.BYTES_PER_ELEMENT;
     const buffer = this.scratch(lines * length * width);
-    if (step === length || lines === 1) this.device.write(buffer, part(data, offset, lines * length));
+    if (stride === length || lines === 1) this.device.write(buffer, part(data, A.offset, lines * length));
     else if (length > 0)
-      for (let l = 0; l < lines; l++) this.device.write(buffer, part(data, offset + l * step, length), l * length * width);
-    return { rows, cols, buffer, offset: 0, rowStride: byRows ? length : 1, colStride: byRows ? 1 : length };
+      for (let l = 0; l < lines; l++) this.device.write(buffer, part(data, A.offset + l * stride, length), l * length * width);
+    const { offset, rows, cols, rowStride, colStride } = compactLike(A, data);
+    return { buffer, offset, rows, cols, rowStride, colStride };
   }
 
   /** Wait for a result, and write it in one step where it is not already: into memory of the caller. */
-  *store(buffer: DeviceBuffer, x: Real): Work<void> {
-    if (remoteMemory(x)) {
+  *store(buffer: DeviceBuffer, x: Operand): Work<void> {
+    if (!isOnHost(x)) {
       yield this.device.finish();
       return;
     }

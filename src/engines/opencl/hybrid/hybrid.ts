@@ -1,7 +1,6 @@
 import type { ApproximateFactors, ApproximateKernels, NextResidual } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { Choices } from "../choices.ts";
-import type { Copies } from "../device/memory.ts";
 import { inScope, type Scope } from "../device/scope.ts";
 import { onDevice, plainBy, type Steps, substitute } from "../solve/approximate.ts";
 import type { Triangles } from "../solve/inverse.ts";
@@ -42,13 +41,12 @@ const quicker = (device: Device, n: number): "cpu" | "gpu" => (device.type === "
 export function approximateWithCpu(
   run: (work: Work<unknown>) => unknown,
   device: Device,
-  copies: Copies,
   choices: Pick<Choices, "plain" | "solve">,
   cpu: Cpu,
 ): ApproximateKernels {
   const sharing = sharingOf(choices.solve);
   const call = (routine: string, work: (scope: Scope) => Work<void>) => run(inScope(device, routine, work)) as void | Promise<void>;
-  const kernels = plainBy(run, device, copies, choices.plain, shared(cpu, sharing));
+  const kernels = plainBy(run, device, choices.plain, shared(cpu, sharing));
   if (sharing.backward === "gpu") return kernels;
   return { ...kernels, refine: (routine, ...args) => call(routine, (scope) => refine(scope, cpu, sharing, ...args)) };
 }

@@ -1,8 +1,8 @@
-import type { Real } from "../../../arrays/types.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
+import { bufferOf } from "../../deviceArray.ts";
 import type { Elementwise } from "../../kernels.ts";
-import { remoteMemory } from "../../remote.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.generated.ts";
@@ -14,24 +14,24 @@ const GROUP = 256;
 const GROUPS_A_UNIT = 16;
 
 /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding an element. */
-export function* map(scope: Scope, op: Elementwise, alpha: number, x: Real, y: Real): Work<void> {
+export function* map(scope: Scope, op: Elementwise, alpha: number, x: Operand, y: Operand): Work<void> {
   const { device } = scope;
   const width = x.BYTES_PER_ELEMENT;
   const out = op === "axpy" ? y : x;
   const kernel = device.kernel("map", [certificate, source], { REAL: realOf(width), OP: OPS.indexOf(op) });
   const group = Math.min(GROUP, kernel.most);
-  const most = [x, out].every(remoteMemory) ? x.length : Math.floor(device.largest / width);
+  const most = isOnHost(x) || isOnHost(out) ? Math.floor(device.largest / width) : x.length;
   const results: { buffer: DeviceBuffer; from: number; count: number }[] = [];
   for (let from = 0; from < x.length; from += most) {
     const count = Math.min(most, x.length - from);
-    const place = (v: Real) => remoteMemory(v) ?? scope.copy(part(v, from, count));
+    const place = (v: Operand) => (isOnHost(v) ? scope.copy(part(v, from, count)) : bufferOf(v));
     const a = place(x);
     const b = x === y || op !== "axpy" ? a : place(y);
     const groups = Math.max(1, Math.min(device.units * GROUPS_A_UNIT, Math.ceil(count / group)));
     device.launch(kernel, [groups], [group], [long(count), double(alpha), a, b]);
     results.push({ buffer: op === "axpy" ? b : a, from, count });
   }
-  if (remoteMemory(out)) {
+  if (!isOnHost(out)) {
     yield device.finish();
     return;
   }

@@ -1,10 +1,11 @@
-import type { Format, Real, Reduction, Rounding } from "../../../arrays/types.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
+import type { Format, Reduction, Rounding } from "../../../arrays/types.ts";
 import { part } from "../../../arrays/vectors.ts";
 import { roundSum, settleWithin } from "../../../exact/certify.ts";
 import { LOWEST_EXPONENT, Superaccumulator } from "../../../exact/superaccumulator.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
+import { bufferOf } from "../../deviceArray.ts";
 import type { ExactStage } from "../../kernels.ts";
-import { remoteMemory } from "../../remote.ts";
 import type { Choices } from "../choices.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
@@ -68,11 +69,11 @@ interface Terms {
   readonly pieces: readonly Piece[];
 }
 
-const typeOf = (x: Real): RealType => realOf(x.BYTES_PER_ELEMENT);
+const typeOf = (x: Operand): RealType => realOf(x.BYTES_PER_ELEMENT);
 
-function bring(scope: Scope, op: Reduction, x: Real, y: Real): Terms {
+function bring(scope: Scope, op: Reduction, x: Operand, y: Operand): Terms {
   const same = x === y || op !== "dot";
-  const here = [x, y].some((v) => remoteMemory(v) === undefined);
+  const here = isOnHost(x) || isOnHost(y);
   const most = here ? Math.min(LONGEST, Math.floor(scope.device.largest / 32) * 4) : LONGEST; // a multiple of every wide load
   const pieces: Piece[] = [];
   for (let from = 0; from < x.length; from += most) {
@@ -84,9 +85,8 @@ function bring(scope: Scope, op: Reduction, x: Real, y: Real): Terms {
   return { op, same, types: [typeOf(x), same ? typeOf(x) : typeOf(y)], pieces };
 }
 
-function pieceOf(scope: Scope, x: Real, from: number, count: number): [DeviceBuffer, number] {
-  const memory = remoteMemory(x);
-  return memory ? [memory, from] : [scope.copy(part(x, from, count)), 0];
+function pieceOf(scope: Scope, x: Operand, from: number, count: number): [DeviceBuffer, number] {
+  return isOnHost(x) ? [scope.copy(part(x, from, count)), 0] : [bufferOf(x), from];
 }
 
 // The groups for so many pieces of work, a work-item each, and their size on this device.
@@ -213,8 +213,8 @@ function addSums(into: Superaccumulator, sums: BigInt64Array): void {
 export function* enclose(
   scope: Scope,
   op: Reduction,
-  x: Real,
-  y: Real,
+  x: Operand,
+  y: Operand,
   how: Filter = FILTER,
 ): Work<{ high: number; low: number; bound: number }> {
   const sum = new Superaccumulator();
@@ -229,8 +229,8 @@ export function* enclose(
 export function* reduce(
   scope: Scope,
   op: Reduction,
-  x: Real,
-  y: Real,
+  x: Operand,
+  y: Operand,
   root: boolean,
   mode: Rounding,
   format: Format,
@@ -244,15 +244,15 @@ export function* reduce(
     yield* expand(scope, terms, choices.stage ?? EXACT_STAGE, sum.clear(), { ...EXACT, ...choices.exact });
     result = roundSum(sum, root, mode, format);
   }
-  return result === 0 && op === "sum" && remoteMemory(x) && (yield* onlyNegativeZeros(scope, x)) ? -0 : result;
+  return result === 0 && op === "sum" && !isOnHost(x) && (yield* onlyNegativeZeros(scope, x)) ? -0 : result;
 }
 
 /** Add the terms of a sum to an accumulator, and return a bound of what was lost: 0 if `exact`, where the widths may differ. */
 export function* accumulate(
   scope: Scope,
   op: Reduction,
-  x: Real,
-  y: Real,
+  x: Operand,
+  y: Operand,
   into: Superaccumulator,
   exact: boolean,
   choices: Choices = {},
@@ -269,8 +269,8 @@ export function* accumulateBy(
   scope: Scope,
   stage: ExactStage,
   op: Reduction,
-  x: Real,
-  y: Real,
+  x: Operand,
+  y: Operand,
   into: Superaccumulator,
   how: Exact = EXACT,
 ): Work<void> {
@@ -278,7 +278,7 @@ export function* accumulateBy(
 }
 
 // Whether a vector on the device holds nothing but -0: then that is its sum.
-function* onlyNegativeZeros(scope: Scope, x: Real): Work<boolean> {
+function* onlyNegativeZeros(scope: Scope, x: Operand): Work<boolean> {
   const { device } = scope;
   const kernel = filterKernel(device, "anyOther", { op: "sum", same: true, types: [typeOf(x), typeOf(x)] }, FILTER);
   const flag = scope.scratch(4);

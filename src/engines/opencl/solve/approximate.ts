@@ -1,9 +1,7 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
+import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { Format } from "../../../arrays/types.ts";
-import type { ApproximateFactors, ApproximateKernels, Kept, Scaling } from "../../approximate.ts";
+import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
-import type { Copies } from "../device/memory.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import { inScope, Scope } from "../device/scope.ts";
 import { invert, invertBlocks, type Triangles } from "./inverse.ts";
@@ -34,13 +32,11 @@ import { type Sides, substituteBy, substituteWaiting } from "./substitute.ts";
 export function plainBy(
   run: (work: Work<unknown>) => unknown,
   device: Device,
-  copies: Copies,
   chosen?: Partial<ApproximateBlocking>,
   steps = onDevice,
 ): ApproximateKernels {
   const call = <R>(routine: string, work: (scope: Scope) => Work<R>) => run(inScope(device, routine, work)) as R | Promise<R>;
   return {
-    keep: (...args) => keepPlain(copies, ...args),
     magnitudes: (routine, ...args) => call(routine, (scope) => magnitudes(scope, ...args)),
     factorize: (routine, ...args) => call(routine, (scope) => factorize(scope, ...args, chosen, steps)),
     residual: (routine, ...args) => call(routine, (scope) => residuals(scope, ...args)),
@@ -49,14 +45,6 @@ export function plainBy(
     weigh: (routine, ...args) => call(routine, (scope) => weigh(scope, ...args)),
     subtractModulo: (routine, ...args) => call(routine, (scope) => subtractModulo(scope, ...args)),
   };
-}
-
-/** A matrix where it is, or a copy. */
-export function keepPlain(copies: Copies, routine: string, A: StridedMatrix, lasting: boolean): Kept {
-  const here = remoteMemory(A.data) !== undefined;
-  if (here && !lasting) return { A, free: () => {} };
-  const data = copies.keep(routine, A);
-  return { A: { ...A, data, offset: 0, rowStride: A.cols, colStride: 1 }, free: () => remoteMemory(data)?.free() };
 }
 
 /** Factors on a device. */
@@ -100,7 +88,7 @@ export function plainBlocking(real: RealType, size: number, chosen: Partial<Appr
 /** P (R A C) = L U. */
 export function* factorize(
   scope: Scope,
-  A: StridedMatrix,
+  A: StridedOperand,
   scaling: Scaling,
   format: Format,
   b: Float64Array,
@@ -163,7 +151,7 @@ function matrixOf(lasting: Scope, scope: Scope, n: number, k: number, real: Real
 /** The command that puts R A C and b into a matrix. */
 export function conversion(
   scope: Scope,
-  A: StridedMatrix,
+  A: StridedOperand,
   { rows, cols }: Scaling,
   b: Float64Array,
   k: number,

@@ -1,4 +1,4 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
+import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, Work } from "../../device.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
@@ -16,7 +16,7 @@ const kernelOf = (device: Device, name: string, from: RealType, part = {}) =>
   device.kernel(name, [sources.common, sources.magnitudes], { ...definesOf("double"), FROM: from, GROUP, ...part });
 
 /** Sums and largest magnitudes of the rows of A, scaled by columns. */
-export function* magnitudes(scope: Scope, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): Work<void> {
+export function* magnitudes(scope: Scope, A: StridedOperand, scale: Float64Array, sums: Float64Array, largest: Float64Array): Work<void> {
   const { device } = scope;
   const { rows, cols } = A;
   if (rows === 0) return;

@@ -1,4 +1,4 @@
-import type { StridedMatrix } from "../../../arrays/matrix.ts";
+import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { NextResidual } from "../../approximate.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
 import { double, long, realOf } from "../device/numbers.ts";
@@ -16,7 +16,7 @@ type Terms = Omit<NextResidual, "update">;
 export function* residuals(
   scope: Scope,
   alpha: number,
-  A: StridedMatrix,
+  A: StridedOperand,
   x: Float64Array,
   b: Float64Array,
   k: number,

@@ -1,10 +1,8 @@
 import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
-import type { Real } from "../../../arrays/types.ts";
-import { checkDiagonal, missingOnDiagonal, type TriangleSource } from "../../../routines/sparse/analysis.ts";
-import type { SparseOptions } from "../../../routines/sparse/types.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
+import { checkDiagonal, isTriangleOnHost, missingOnDiagonal, type TriangleSource } from "../../../arrays/triangle.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { Schedule, SparsePlan } from "../../kernels.ts";
-import { remoteMemory } from "../../remote.ts";
+import type { PlanOptions, Schedule, SparsePlan } from "../../kernels.ts";
 import type { Routine } from "../../steps.ts";
 import { inScope, Scope } from "../device/scope.ts";
 import { type DeviceLines, type DeviceNumbers, type FoundLevels, SparseSetup, type StoredRows } from "./setup.ts";
@@ -25,7 +23,7 @@ export function* plan(
   device: Device,
   triangle: TriangleSource,
   exact: boolean,
-  options: SparseOptions,
+  options: PlanOptions,
   tuned: Partial<Tuning> = {},
 ): Work<DevicePlan> {
   const keeper = new Scope(device, "sptrsv");
@@ -49,7 +47,7 @@ interface Choice {
 // Solves after which an order by levels has paid: finding it takes a few times as long as a solve.
 const SOLVES = 4;
 
-function choose({ schedule = "auto", expectedSolves }: SparseOptions): Choice {
+function choose({ schedule = "auto", expectedSolves }: PlanOptions): Choice {
   if (schedule !== "auto") return { schedule, reason: "asked for" };
   if (expectedSolves !== undefined && expectedSolves < SOLVES)
     return { schedule: "gsf", reason: `${expectedSolves} expected solves do not pay for levels, ${SOLVES} would` };
@@ -61,7 +59,7 @@ function* analyse(
   keeper: Scope,
   triangle: TriangleSource,
   exact: boolean,
-  options: SparseOptions,
+  options: PlanOptions,
   tuned: Partial<Tuning>,
 ): Work<DevicePlan> {
   const { device } = scope;
@@ -142,7 +140,7 @@ function made(
       reason,
       levels: () => pattern.levels,
       bytes,
-      solve: (b: Real, x: Real): Routine<void> => solveSystem(system, sets, tuning, b, x),
+      solve: (b: Operand, x: Operand): Routine<void> => solveSystem(system, sets, tuning, b, x),
       *withValues(from, inUse) {
         const next = inUse ? newNumbers(pattern) : numbers;
         sets.updates++;
@@ -194,14 +192,14 @@ function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
 }
 
 // New values, unless the diagonal has a zero. Where only the device can tell, this waits for its answer.
-function* takeNumbers(routine: string, triangle: TriangleSource, pattern: Pattern, from: Real, to: Numbers): Work<void> {
-  const here = remoteMemory(from) === undefined && remoteMemory(triangle.A.indices) === undefined;
-  if (here && !triangle.unit) checkDiagonal(routine, { ...triangle, A: { ...triangle.A, values: from } });
+function* takeNumbers(routine: string, triangle: TriangleSource, pattern: Pattern, from: Operand, to: Numbers): Work<void> {
+  const isChecked = isOnHost(from) && isTriangleOnHost(triangle);
+  if (isChecked && !triangle.unit) checkDiagonal(routine, { ...triangle, A: { ...triangle.A, values: from } });
   const scope = new Scope(pattern.device, routine);
   try {
     const setup = new SparseSetup(scope, triangle);
     const values = scope.vector(from);
-    if (!here && !triangle.unit) yield* refuseSingular(routine, setup, yield* setup.firstSingular(pattern.at, values), pattern.at);
+    if (!isChecked && !triangle.unit) yield* refuseSingular(routine, setup, yield* setup.firstSingular(pattern.at, values), pattern.at);
     setup.takeNumbers(pattern.lines, pattern.order, pattern.at, values, to);
   } finally {
     scope.free(); // OpenCL holds the memory until commands that were given are through

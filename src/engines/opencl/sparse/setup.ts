@@ -1,6 +1,7 @@
-import { comesBefore, type TriangleSource } from "../../../routines/sparse/analysis.ts";
+import { type Integers, isOnHost } from "../../../arrays/operands.ts";
+import { comesBefore, type TriangleSource } from "../../../arrays/triangle.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
+import { bufferOf } from "../../deviceArray.ts";
 import { realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { setup as sparseSetup, waiting } from "./sources.generated.ts";
@@ -201,7 +202,7 @@ export class SparseSetup {
 
   private get stored(): Pick<DeviceLines, "begins" | "index"> {
     const { A } = this.triangle;
-    return { begins: this.here(A.pointers), index: this.here(A.indices) };
+    return { begins: this.onDevice(A.pointers), index: this.onDevice(A.indices) };
   }
 
   /** Rows where they are in A, if that has them. */
@@ -209,9 +210,10 @@ export class SparseSetup {
     return { begins: firsts, ends, index: this.stored.index, lengths, entries };
   }
 
-  private readonly uploads = new Map<Int32Array, DeviceBuffer>();
-  private here(array: Int32Array): DeviceBuffer {
-    const known = remoteMemory(array) ?? this.uploads.get(array) ?? this.scope.copy(array);
+  private readonly uploads = new Map<Integers, DeviceBuffer>();
+  private onDevice(array: Integers): DeviceBuffer {
+    if (!isOnHost(array)) return bufferOf(array);
+    const known = this.uploads.get(array) ?? this.scope.copy(array);
     this.uploads.set(array, known);
     return known;
   }

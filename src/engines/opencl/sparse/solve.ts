@@ -1,6 +1,6 @@
-import type { Real } from "../../../arrays/types.ts";
+import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
-import { remoteMemory } from "../../remote.ts";
+import { bufferOf } from "../../deviceArray.ts";
 import { inScope } from "../device/scope.ts";
 import { certificate, superaccumulator } from "../exact/sources.generated.ts";
 import { type DeviceLines, type DeviceNumbers, defining, SparseSetup } from "./setup.ts";
@@ -100,14 +100,13 @@ export class WorkSets {
 }
 
 /** x := the solution for b. */
-export function* solveSystem(system: DeviceSystem, sets: WorkSets, tuning: Tuning, b: Real, x: Real): Work<void> {
+export function* solveSystem(system: DeviceSystem, sets: WorkSets, tuning: Tuning, b: Operand, x: Operand): Work<void> {
   const { device } = system;
   const set = sets.take();
   try {
-    const right = remoteMemory(b) ?? set.right;
-    if (right === set.right) device.write(right, b);
-    const there = remoteMemory(x);
-    const left = there ?? set.left;
+    const right = isOnHost(b) ? set.right : bufferOf(b);
+    if (isOnHost(b)) device.write(right, b);
+    const left = isOnHost(x) ? set.left : bufferOf(x);
     const { updates } = sets;
     const gaveUp = sets.failed || (yield* launched(system, tuning, set, right, left, x))[FAILED] !== 0;
     if (gaveUp) {
@@ -121,13 +120,20 @@ export function* solveSystem(system: DeviceSystem, sets: WorkSets, tuning: Tunin
   }
 }
 
-function* launched(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer, x: Real): Work<Int32Array> {
+function* launched(
+  system: DeviceSystem,
+  tuning: Tuning,
+  set: WorkSet,
+  right: DeviceBuffer,
+  left: DeviceBuffer,
+  x: Operand,
+): Work<Int32Array> {
   launch(system, tuning, set, right, left);
   return yield* fetched(system, set, left, x);
 }
 
 /** Wait for the solution; x is written unless waiting was given up. Returns the words. */
-function* fetched({ device, n, width }: DeviceSystem, { words, left: own }: WorkSet, left: DeviceBuffer, x: Real): Work<Int32Array> {
+function* fetched({ device, n, width }: DeviceSystem, { words, left: own }: WorkSet, left: DeviceBuffer, x: Operand): Work<Int32Array> {
   const found = new Int32Array(WORDS);
   if (left !== own) {
     yield device.read(words, found);
@@ -137,7 +143,7 @@ function* fetched({ device, n, width }: DeviceSystem, { words, left: own }: Work
   const bytes = new Uint8Array(n * width + 4 * WORDS);
   yield device.read(left, bytes);
   found.set(new Int32Array(bytes.buffer.slice(n * width)));
-  if (found[FAILED] === 0) x.set(width === 8 ? new Float64Array(bytes.buffer, 0, n) : new Float32Array(bytes.buffer, 0, n));
+  if (found[FAILED] === 0 && isOnHost(x)) x.set(width === 8 ? new Float64Array(bytes.buffer, 0, n) : new Float32Array(bytes.buffer, 0, n));
   return found;
 }
 

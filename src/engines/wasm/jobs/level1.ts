@@ -21,7 +21,7 @@ export function reduceBytes(arena: Arena, x: Real, y: Real, workers: number): nu
   return (arena.holds(x) && x.length % 8 === 0 ? 0 : padded(x)) + (y === x ? 0 : padded(y)) + aligned(results) + aligned(8 * workers);
 }
 
-/** The stages of routines/reduce.ts, one job each. */
+/** The stages of engines/reduce.ts, one job each. */
 export function* reduce(
   space: Space,
   job: Job,

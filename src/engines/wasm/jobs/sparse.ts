@@ -1,9 +1,10 @@
 // The sparse routines as jobs: triangular solves, Kahn's algorithm, and two helpers of the analysis that run at once. Called by
 // wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/.
 
+import type { StoredLines } from "../../../arrays/triangle.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { aligned } from "../../../arrays/vectors.ts";
-import type { RunLines, Schedule, SparseTriangle, StoredLines } from "../../kernels.ts";
+import type { RunLines, Schedule, SparseTriangle } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import type { Space } from "../space.ts";

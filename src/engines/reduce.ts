@@ -1,15 +1,24 @@
 // The stages of a reduction on a synchronous engine. The level 1 routines call it; exact/certify.ts decides the result of each stage.
 
-import type { Format, Real, Reduction, Rounding } from "../arrays/types.ts";
-import type { VectorKernels } from "../engines/kernels.ts";
+import type { Operand } from "../arrays/operands.ts";
+import type { Format, Reduction, Rounding } from "../arrays/types.ts";
 import { certify, roundSum, settleWithin } from "../exact/certify.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
+import type { VectorKernels } from "./kernels.ts";
 
 /**
  * The stages of a reduction, each only if the one before could not decide: the certified filter, the ladder with
  * its bound, the superaccumulator. `root` asks for the square root of the sum.
  */
-export function reduce(kernels: VectorKernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
+export function reduce(
+  kernels: VectorKernels,
+  op: Reduction,
+  x: Operand,
+  y: Operand,
+  root: boolean,
+  mode: Rounding,
+  format: Format,
+): number {
   if (x.length >= LONG && skipFilter(op, x.length)) {
     const result = settle(kernels, op, x, y, root, mode, format);
     if (lost > 0 && Math.abs(result) > lost * FILTER_MARGIN) failed.times = 0; // a ladder that lost nothing tells nothing
@@ -46,7 +55,7 @@ function remember(op: Reduction, length: number): void {
   failed.length = length;
 }
 
-function settle(kernels: VectorKernels, op: Reduction, x: Real, y: Real, root: boolean, mode: Rounding, format: Format): number {
+function settle(kernels: VectorKernels, op: Reduction, x: Operand, y: Operand, root: boolean, mode: Rounding, format: Format): number {
   const sum = new Superaccumulator();
   lost = kernels.accumulate(op, x, y, sum, false);
   const settled = settleWithin(sum, lost, root, mode, format);

@@ -1,6 +1,6 @@
-import type { Pattern } from "../../arrays/sparse.ts";
-import { newIntegers } from "../../arrays/vectors.ts";
 import { ShapeFinder, type Shapes } from "./shapes.ts";
+import type { Pattern } from "./sparse.ts";
+import { newIntegers } from "./vectors.ts";
 
 // What ascending lines tell of a matrix that is a triangle. They are looked at while the pattern is checked, when they are at hand: an
 // analysis would have to fetch them from memory again, and that is most of what it costs.

@@ -1,4 +1,4 @@
-import { newIntegers } from "../../arrays/vectors.ts";
+import { newIntegers } from "./vectors.ts";
 
 /**
  * The shapes of the lines of a matrix: line l has its entries at l + offsets[p], p from starts[s] to starts[s + 1] - 1, where s is

@@ -1,0 +1,73 @@
+// One triangle of a stored sparse matrix, as the analysis of src/routines/sparse and the set-up phase of a device see it. T is A or its
+// transpose, without the entries of the other triangle. A is stored in contiguous lines, which are rows of T or columns of T.
+
+import { SingularError } from "./errors.ts";
+import { zeroOnDiagonal } from "./matrix.ts";
+import { isSparseOnHost, type SparseOperand } from "./operands.ts";
+import type { PatternInfo } from "./sparse.ts";
+import type { Real, Sparse } from "./types.ts";
+
+/** A triangle of a sparse matrix, not copied. */
+export interface TriangleSource<S extends SparseOperand = SparseOperand> {
+  readonly A: S;
+  readonly n: number;
+  readonly upper: boolean; // whether T is upper triangular
+  readonly byRows: boolean; // whether the lines of A are rows of T
+  readonly unit: boolean;
+  readonly info: PatternInfo;
+}
+
+/** A triangle on the host. */
+export type HostTriangle = TriangleSource<Sparse<Real>>;
+
+export function isTriangleOnHost(triangle: TriangleSource): triangle is HostTriangle {
+  return isSparseOnHost(triangle.A);
+}
+
+/** Which entry of its line the diagonal is. */
+export type DiagonalPosition = "first" | "last";
+
+/** Lines with their diagonal: line l has the entries pointers[l] to pointers[l + 1] - 1. */
+export interface StoredLines {
+  readonly pointers: Int32Array;
+  readonly values: Real;
+  readonly diagonalAt: DiagonalPosition;
+}
+
+/** Whether the entries of the triangle come before the diagonal in their line. */
+export const comesBefore = ({ upper, byRows }: Pick<TriangleSource, "upper" | "byRows">): boolean => byRows !== upper;
+
+/** Which entry of every line the diagonal is, if that is known. */
+export function diagonalPositionOf({ triangular }: PatternInfo): DiagonalPosition | undefined {
+  return triangular?.diagonal ? (triangular.before ? "last" : "first") : undefined;
+}
+
+/** The error for an unknown without a diagonal entry. */
+export function missingOnDiagonal(routine: string, l: number): SingularError {
+  return new SingularError(`${routine}: A has no entry (${l}, ${l}), expected a diagonal without gaps or unit: true`, l);
+}
+
+/** Throws a SingularError for the first unknown whose diagonal entry is missing or zero. */
+export function checkDiagonal(routine: string, { A, n, info }: HostTriangle): void {
+  const { pointers, indices, values } = A;
+  const diagonalAt = diagonalPositionOf(info);
+  if (diagonalAt) {
+    const zero = firstZero({ pointers, values, diagonalAt }, 0, n);
+    if (zero < n) throw zeroOnDiagonal(routine, "A", zero);
+    return;
+  }
+  for (let l = 0, p = 0; l < n; l++) {
+    const end = pointers[l + 1] as number;
+    let found = -1;
+    for (; p < end; p++) if (indices[p] === l) found = p;
+    if (found < 0) throw missingOnDiagonal(routine, l);
+    if (values[found] === 0) throw zeroOnDiagonal(routine, "A", l);
+  }
+}
+
+/** The first of the lines [from, to) whose diagonal entry is zero; `to` if there is none. */
+export function firstZero({ pointers, values, diagonalAt }: StoredLines, from: number, to: number): number {
+  const shift = diagonalAt === "last" ? 1 : 0;
+  for (let l = from; l < to; l++) if (values[(pointers[l + shift] as number) - shift] === 0) return l;
+  return to;
+}
