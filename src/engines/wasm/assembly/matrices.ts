@@ -1,4 +1,5 @@
-// What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
+// The entry point of the module for matrices, sparse systems and multithreaded reductions. The host and its workers call work() with
+// a job record (layout.ts); the other exports give workspace sizes and serve the analysis of sparse patterns.
 import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
@@ -21,8 +22,8 @@ export { inverseWork } from "./solve/inverse";
 export { setSpins } from "./team";
 export { firstZero, neighbours } from "./sparse/sptrsv";
 
-// A job, by its kind. The digits of the frame are zeros before and after: the kernels for vectors, which have globals of their own, and
-// these may share a frame.
+// Run this worker's part of a job. The digits in the frame are zero before and after, because this module may share a frame with
+// that of vectors.ts, which has globals of its own.
 export function work(job: usize, worker: i32): void {
   const single = i32At(job, JOB_SINGLE) != 0;
   switch (i32At(job, JOB_KIND)) {

@@ -3,7 +3,7 @@
 import { BOUND_SLACK, certifiedCombination, put, setRecord } from "../exact/certificate";
 import { frame } from "../frame";
 import { FRAME, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, ROUND, SCRATCH_X, SCRATCH_Y } from "../layout";
-import { binade, powerOfTwo } from "../range";
+import { binade, powerOfTwo } from "../grid";
 import { forget, skipFilter, remember } from "./rows";
 import { encloseSliced, slice } from "./slices";
 import { setScalars, setTerms, settle } from "../exact/settle";

@@ -3,7 +3,7 @@
 import { certifiedCombination, put, setRecord } from "../exact/certificate";
 import { frame } from "../frame";
 import { ENCLOSURE, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_BETA, JOB_FROM, JOB_K, JOB_M, JOB_ROW, JOB_TO, JOB_WORK, JOB_X, JOB_Y, FLAGGED, RECORD, ROUND, SCRATCH_OUT } from "../layout";
-import { binade, log2Up, powerOfTwo } from "../range";
+import { binade, log2Up, powerOfTwo } from "../grid";
 import { forget, skipFilter, remember, rowDots } from "./rows";
 import { filterSuffices, setScalars, setTerms, settle } from "../exact/settle";
 import { load, load2, load4, load6, mul, one, splat } from "../simd";

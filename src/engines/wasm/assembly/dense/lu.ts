@@ -8,7 +8,7 @@
 // that and the largest |a_ij| outgrow half the binade, the column moves to a coarser grid.
 import { certified, certifiedQuickly, inflated } from "../exact/certificate";
 import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE, ROUND } from "../layout";
-import { binade, log2Up, powerOfTwo } from "../range";
+import { binade, log2Up, powerOfTwo } from "../grid";
 import { setScalars, setTerms, settle } from "../exact/settle";
 import { REST, SUMS, Unchecked, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "../team";

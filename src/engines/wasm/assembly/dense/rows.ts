@@ -5,9 +5,10 @@
 // Every row has two lanes of n terms each. As in filter.ts, u = 2^-53 and h = 2^(k-53): |c| grows by at most h a term,
 // and a lane errs by u h n (n + 1) / 2 in c and, where r is rounded, by u h n in that: together at most
 // u h (n + 2)^2 for both. With Dekker's products r is the rounded sum of two numbers of at most h: twice as much.
-import { close, filter, sameBinade } from "../exact/filter";
+import { closeBlock, filter } from "../exact/filter";
+import { binade, log2Up, powerOfTwo, sameBinade } from "../grid";
 import { BOUND, ENCLOSURE, GRID } from "../layout";
-import { Dot, binade, largest, log2Up, powerOfTwo, range } from "../range";
+import { Dot, largest, range } from "../range";
 import { U, add, fused, isFused, load, mul, productExcess, splat, sub } from "../simd";
 
 @inline const BLOCK: i32 = 4096; // terms of a row on one grid
@@ -58,9 +59,9 @@ function block<T>(records: usize, pa: usize, step: usize, px: usize, n: i32, gri
   }
   if (!sameBinade(or, and)) return false;
   const m = <f64>((n >> 1) + 2), error = U * (grid * (U / 1.5)) * (exact || isFused() ? 1 : 2) * m * m + (exact ? 0 : m * 16 * f64.MIN_VALUE);
-  close(records, sub(s0, S), c0, error);
-  close(records + ENCLOSURE, sub(s1, S), c1, error);
-  close(records + 2 * ENCLOSURE, sub(s2, S), c2, error);
+  closeBlock(records, sub(s0, S), c0, error);
+  closeBlock(records + ENCLOSURE, sub(s1, S), c1, error);
+  closeBlock(records + 2 * ENCLOSURE, sub(s2, S), c2, error);
   return true;
 }
 

@@ -14,7 +14,7 @@
 // is at maxBits 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
 //
 // Below 2^-FLOOR nothing is cut, and what is left there counts as lost.
-import { binade, log2Up, powerOfTwo } from "../range";
+import { binade, log2Up, powerOfTwo } from "../grid";
 import { enclose } from "../exact/ladder";
 import { frame } from "../frame";
 import { SCRATCH_OUT, SCRATCH_X, SCRATCH_Y } from "../layout";

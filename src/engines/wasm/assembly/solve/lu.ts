@@ -5,7 +5,7 @@
 import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_INFO, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, SMALLEST } from "../layout";
 import { PANEL, largestPivot, smallestPivot, panel, panelWork, setMembers } from "./panel";
 import { STRIP, minusProduct, tile } from "./tile";
-import { addressAt, barrier, i32At, isPatient, take } from "../team";
+import { addressAt, barrier, i32At, hasCoreForEachWorker, take } from "../team";
 
 @inline const GROUP: usize = 1024; // bytes of a row that are swapped, solved and packed at a time
 // Rows of an update at a time: with PANEL numbers each, 16 KiB, half of the first cache. And bytes across.
@@ -126,7 +126,7 @@ function updateRest<T>(first: i32, right: usize, next: bool): void {
 // Whether all workers factor the panel from column `first` on together: where it is so tall that to meet for every column (some 2
 // microseconds) is little, and the rest so narrow that its update does not hide the panel. A panel does 20 Gflop/s and an update 40.
 function isForAll<T>(first: i32, workers: i32): bool {
-  return workers > 1 && m - first >= TALL_PANEL && isPatient() && wide < <usize>(first + PANEL * workers) * sizeof<T>();
+  return workers > 1 && m - first >= TALL_PANEL && hasCoreForEachWorker() && wide < <usize>(first + PANEL * workers) * sizeof<T>();
 }
 
 /** The factorisation, by all workers; the matrix is there. All of them see the same outcome: -1, or the column of a bad pivot. */

@@ -2,9 +2,8 @@
 // unknowns they meet. Who works on which rows, and when, is the business of sparse.ts.
 import { SUM_SLACK, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
 import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
-import { MIN_PRODUCT } from "../exact/ladder";
-import { sameBinade } from "../exact/filter";
-import { binade, powerOfTwo } from "../range";
+import { MIN_PRODUCT } from "../exact/terms";
+import { binade, powerOfTwo, sameBinade } from "../grid";
 import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub, twoSumError } from "../simd";
 import { addNumber, addProduct, clearDigits, quotient, round } from "../exact/superaccumulator";
 import { addressAt, i32At } from "../team";
