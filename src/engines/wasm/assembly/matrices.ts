@@ -5,7 +5,8 @@ import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
 import { i32At } from "./team";
-import { kahn, sptrsv } from "./sparse/sptrsv";
+import { kahn } from "./sparse/analysis";
+import { sptrsv } from "./sparse/sptrsv";
 import { lu, luBatch } from "./dense/lu";
 import { invert } from "./solve/inverse";
 import { magnitudes } from "./solve/magnitudes";
@@ -21,7 +22,7 @@ export { modularWork } from "./solve/modular";
 export { solveVector, solveWork } from "./solve/jobs";
 export { inverseWork } from "./solve/inverse";
 export { setSpins } from "./team";
-export { firstZero, neighbours } from "./sparse/sptrsv";
+export { firstZero, neighbours } from "./sparse/analysis";
 
 // Run this worker's part of a job. The digits in the frame are zero before and after, because this module may share a frame with
 // that of vectors.ts, which has globals of its own.
