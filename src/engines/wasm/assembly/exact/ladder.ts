@@ -5,7 +5,7 @@
 // Where the grids are, for n terms per lane, u = 2^-53, h = 2^(k-53), g = 2 h:
 //   first:  as in filter.ts. It is kept from the previous block, or placed so that n M <= 2^(k1-2) for the largest term M of the
 //           block or of its first terms; either way the sums are checked. Every term is then below 2^k1 and loses at most h1. With
-//           a fused multiply-add t = RN(s + x y) comes directly from the product; p - q, p = RN(x y), is still exact (sumLanes are
+//           a fused multiply-add t = RN(s + x y) comes directly from the product; p - q, p = RN(x y), is still exact (both are
 //           multiples of the smaller of p's last bit and g1, and their difference is below 2^53 of those), but may be as large as
 //           h1 + |p - x y| <= 2 h1.
 //   lower:  so high that the sums of a block move by less than half a binade, whatever its terms are. They need no check.
@@ -55,7 +55,7 @@ export function dropGathered(): void {
   gathered = 0;
 }
 
-// The gathered sums as an enclosure, where `bound` is the bound of what the blocks have lost. False if that is not the errorsExact sum,
+// The gathered sums as an enclosure, where `bound` is the bound of what the blocks have lost. False if that is not the whole sum,
 // because something has been deposited, or if the sum on the first grid has more than 53 bits.
 export function encloseGathered(record: usize, bound: f64): bool {
   if (deposited || gathered == 0) return false;
@@ -66,7 +66,7 @@ export function encloseGathered(record: usize, bound: f64): bool {
 // The enclosure of a sum given as a, b and c units on the grids with exponents k1, k2 and k3 and a rest r, which is off by `bound`
 // and by a few roundings of at most u `size`. False if the sum on the first grid has more than 53 bits.
 //   Carries are propagated between the units as between digits: the units of a grid d binades below the next higher one end in
-//   [0, 2^d). If the units of a higher grid are 0 or -1, the next ones could cancel them, and sumLanes are joined on the lower grid.
+//   [0, 2^d). If the units of a higher grid are 0 or -1, the next ones could cancel them, and both are joined on the lower grid.
 //   Then x, y and z are exact and of decreasing magnitude, and high has the magnitude of the sum.
 export function enclose(record: usize, a: i64, b: i64, c: i64, k1: i32, k2: i32, k3: i32, r: f64, size: f64, bound: f64): bool {
   const upper = k1 - k2, lower = k2 - k3;
@@ -101,10 +101,10 @@ function depositGrid(a: v128, k: i32): void { depositLanes(sub(a, grids(k))); }
 //   Third grid, k3 = k2 - 43: t = RN(s + f), f = RN(w + l), q = t - s. Its sum moves by N (h2 + 2 u h1 + h3) < 2^(k3-1). u h2 is at
 //   most 2^-10 h3, so that w + l - q is at most h3 (1 + 2^-9).
 //   w - q is exact if w's last bit is at least g3 (it is a multiple of g3 of less than 2^53 g3), or if |w| >= 1.01 g3: then it is a
-//   multiple of that bit and at most 1.01 h3 + |l| <= |w|. Otherwise sumLanes w and q are small, and it rounds by at most 2.1 u h3.
+//   multiple of that bit and at most 1.01 h3 + |l| <= |w|. Otherwise both w and q are small, and it rounds by at most 2.1 u h3.
 //   The rest (w - q) + l, at most h3 (1 + 2^-8), rounds by 1.1 u h3 more.
 // Rests are added with rounding to d: after i of them |d| <= i h3 (1 + 2^-8), and N of them err by u h3 (1 + 2^-8) N (N + 1) / 2 and
-// 3.2 N u h3. For sumLanes lanes that is below 1.01 u h3 (N + 4)^2: a block of 512 terms loses less than 2^-164 of the power of two above
+// 3.2 N u h3. For both lanes that is below 1.01 u h3 (N + 4)^2: a block of 512 terms loses less than 2^-164 of the power of two above
 // its largest term, enough for a condition of 1e30. (The sum of all d and its error err by less than 2^-30 of that.)
 // An error term that underflows is off by at most 5 * 2^-1074 (Ogita, Rump and Oishi 2005).
 //
