@@ -1,17 +1,17 @@
-// Every error halfulp throws on purpose. The message names the routine, the argument, its value and what
-// was expected. Names are written out: a minifier renames classes, and people search for these words.
+// The errors that halfulp throws on purpose. A message names the routine, the argument, its value and what was expected. The names are
+// written out, because a minifier renames classes and people search for these names.
 
-/** What all of them have in common. */
+/** The base class of all errors of this library. */
 export class HalfulpError extends Error {
   override readonly name: string = "HalfulpError";
 }
 
-/** Lengths, dimensions, strides, types, shared entries. */
+/** Wrong lengths, dimensions, strides or types, or arguments that share entries. */
 export class ShapeError extends HalfulpError {
   override readonly name = "ShapeError";
 }
 
-/** An entry of a matrix that is not finite, or overflowed. */
+/** A matrix entry that is not finite or has overflowed. */
 export class ValueError extends HalfulpError {
   override readonly name = "ValueError";
   constructor(
@@ -34,12 +34,12 @@ export class SingularError extends HalfulpError {
   }
 }
 
-/** A sparse pattern that is not what it says it is. */
+/** An invalid sparse pattern. */
 export class PatternError extends HalfulpError {
   override readonly name = "PatternError";
 }
 
-/** Bytes or a file that cannot be read; `line` is 0 where there are no lines. */
+/** Bytes or a file that cannot be read; `line` is 0 if the format has no lines. */
 export class FormatError extends HalfulpError {
   override readonly name = "FormatError";
   constructor(
@@ -50,7 +50,7 @@ export class FormatError extends HalfulpError {
   }
 }
 
-/** No such device, a lost device, or no memory there. */
+/** A missing or lost device, or a device without enough memory. */
 export class EngineError extends HalfulpError {
   override readonly name = "EngineError";
 }

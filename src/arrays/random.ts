@@ -1,12 +1,12 @@
-// Random numbers made of integers and bits only: the same on every JavaScript engine, where Math.random,
-// Math.pow and Math.log are not.
+// Random numbers from integer arithmetic only, for test problems: the same on every JavaScript engine, unlike Math.random, Math.pow and
+// Math.log.
 
-/** Marsaglia's xorshift128, seeded through a mixing step so that neighbouring seeds are unlike. */
+/** Marsaglia's xorshift128. A mixing step makes the sequences of neighbouring seeds unrelated. */
 export class Random {
   private readonly state = new Uint32Array(4);
 
   constructor(seed: number) {
-    // splitmix32 over the seed's 53 bits
+    // splitmix32 on the 53 bits of the seed
     let z = ((seed % 2 ** 32) ^ (Math.floor(seed / 2 ** 32) * 0x85ebca6b)) >>> 0;
     for (let i = 0; i < 4; i++) {
       z = (z + 0x9e3779b9) >>> 0;
@@ -30,7 +30,7 @@ export class Random {
     return s[0];
   }
 
-  /** A whole number from 0 to n - 1, n up to 2^32. */
+  /** An integer from 0 to n - 1, for n up to 2^32. */
   below(n: number): number {
     return Math.floor((this.word() / 2 ** 32) * n);
   }

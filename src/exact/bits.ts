@@ -1,21 +1,21 @@
-// Binary64 and binary32 numbers as bits. Two views of the same eight bytes; no arithmetic, so that
-// infinities, NaN and subnormals need no care.
+// Binary64 and binary32 numbers as bits, through two views of the same bytes. There is no arithmetic here, so infinities, NaN and
+// subnormals need no special care.
 
 const f64 = new Float64Array(1);
 const u32 = new Uint32Array(f64.buffer);
 const f32 = new Float32Array(1);
 const i32 = new Int32Array(f32.buffer);
 f64[0] = 1;
-const HIGH = u32[1] === 0 ? 0 : 1; // which word holds the exponent on this machine
+const HIGH = u32[1] === 0 ? 0 : 1; // the index of the word that holds the exponent on this machine
 const LOW = 1 - HIGH;
 
-/** Sign, exponent field and the top 20 bits of the significand. */
+/** The sign, the exponent field and the top 20 bits of the significand. */
 export function highWord(x: number): number {
   f64[0] = x;
   return u32[HIGH] as number;
 }
 
-/** The last 32 bits of the significand, for the number last given to highWord. */
+/** The last 32 bits of the significand of the number last passed to highWord. */
 export function lowWord(): number {
   return u32[LOW] as number;
 }
@@ -58,7 +58,7 @@ export function stepSingle(x: number, by: 1 | -1): number {
   return f32[0] as number;
 }
 
-/** Store the one NaN that SPEC.md allows in an array. JavaScript leaves the bits of `x[i] = NaN` open. */
+/** Store the one NaN that SPEC.md allows in an array. JavaScript does not specify the bits of `x[i] = NaN`. */
 export function storeNaN(x: Float64Array | Float32Array, i: number): void {
   if (x.BYTES_PER_ELEMENT === 4) {
     new Uint32Array(x.buffer, x.byteOffset + 4 * i, 1)[0] = 0x7fc00000;

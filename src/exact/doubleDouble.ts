@@ -1,17 +1,15 @@
+// Triangular substitution in double-double arithmetic, with which the papers compare: every number is an unevaluated sum high + low of
+// two doubles, about 106 bits, and each operation is off by a few units of 2^-104. It shares no arithmetic with the exact routines, not
+// even the error-free transforms, so that agreement with them means something. As a baseline it takes no care of the range: factors
+// beyond 2^995 overflow when they are split, and products below 2^-968 lose their low parts.
 import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../arrays/checks.ts";
 import { ShapeError, SingularError } from "../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../arrays/matrix.ts";
 import type { Matrix } from "../arrays/types.ts";
 
-// Substitution in double-double arithmetic, which the papers compare with: every number is an unevaluated sum
-// high + low of two doubles, about 106 bits, and each operation is off by a few units of 2^-104. None of the
-// arithmetic is shared with the exact routines, error-free transforms included, so that agreement means something.
-// Factors beyond 2^995 overflow when they are split, and products below 2^-968 lose their low parts: a baseline, without
-// care for the range.
-
 const SPLITTER = 2 ** 27 + 1;
 
-// The operations leave their result here: a pair for each would cost more than the arithmetic.
+// The operations leave their result here: allocating a pair for each would cost more than the arithmetic.
 let high = 0;
 let low = 0;
 
@@ -44,8 +42,8 @@ function subtractFrom(a: number, aLow: number): void {
 }
 
 /**
- * The solution of a triangular system by substitution in double-double arithmetic, rounded to doubles at the end.
- * `uplo`, `trans` and `unit` as in extrsv. For comparison: not exact, and only as reproducible as its order of operations.
+ * Solves a triangular system by substitution in double-double arithmetic, rounded to doubles at the end.
+ * `uplo`, `trans` and `unit` are those of extrsv. For comparison: not exact, and only as reproducible as its order of operations.
  */
 export function doubleDoubleTrsv(
   T: Matrix,
@@ -87,7 +85,7 @@ export function doubleDoubleTrsv(
   return x;
 }
 
-// high + low := (sum + sumLow) / d: a quotient, the remainder it leaves, and the quotient of that.
+// high + low := (sum + sumLow) / d: a quotient, its remainder, and the quotient of that.
 function divide(sum: number, sumLow: number, d: number): void {
   const q = sum / d;
   product(q, d);

@@ -1,20 +1,19 @@
+// The certified filter in TypeScript: two levels of TwoSum carry the sum; what the second level loses is summed, and so are its
+// magnitudes. It serves short vectors on every engine, and all vectors in the reference engine. It has two levels because short
+// vectors often have few bits: then nothing is lost, the bound is 0, and even a tie is decided here. The kernels have another filter,
+// assembly/exact/filter.ts.
+//
+// Bound: adding the m lost terms errs by at most (m - 1) u / (1 - (m - 1) u) times the sum of their magnitudes, u = 2^-53. m u times
+// the computed sum of magnitudes covers that for m up to 2^30, with the relative 2^-20 that roundEnclosure adds.
+// A product below 2^-960 may lose bits of its error term to underflow: at most 5 * 2^-1074 (Ogita, Rump and Oishi, Accurate sum and
+// dot product, 2005). Overflow gives NaN, which proves nothing.
 import type { Real, Reduction } from "../arrays/types.ts";
 import { enclosure } from "./enclosure.ts";
 import { twoProd, twoSum } from "./transforms.ts";
 
-// The certified filter in plain TypeScript: the sum is carried by TwoSum in two levels, what the second level loses
-// is added up, and so is its magnitude. It serves short vectors on every engine, and any vector where there is no
-// engine. Two levels, because short vectors often have few bits: then nothing is lost at all, the bound is 0,
-// and even a tie is decided here.
-//
-// Bound: the m terms lost are added with an error of at most (m - 1) u / (1 - (m - 1) u) times the sum of their
-// magnitudes, u = 2^-53; m u times the computed sum of magnitudes covers that for m up to 2^30 with the
-// relative 2^-20 that roundEnclosure adds.
-// A product below 2^-960 may lose bits of its error term to underflow: at most 5 * 2^-1074 (Ogita, Rump and
-// Oishi, Accurate sum and dot product, 2005). Overflow makes NaN, which proves nothing.
 const U = 2 ** -53;
 
-/** Write into `enclosure` what one pass over the terms can tell of their sum. */
+/** Enclose the sum of the terms in one pass, and store the result in `enclosure`. */
 export function filter(op: Reduction, x: Real, y: Real): void {
   let high = 0;
   let low = 0;
@@ -34,8 +33,8 @@ export function filter(op: Reduction, x: Real, y: Real): void {
       if (Math.abs(p) < 2 ** -960 && v !== 0 && w !== 0) underflows++;
       v = p;
     }
-    // v into the first level; what that loses, and e, into the second. Three times TwoSum, written out: as calls V8 does
-    // not always inline them all, and ten pairs then take 220 ns, 190 so, where 115 is usual.
+    // Add v to the first level; what that loses, and e, to the second. TwoSum is written out three times, because V8 does not
+    // always inline all calls: ten pairs then take 220 ns with calls and 190 ns like this, where 115 ns is usual.
     let s = high + v;
     let z = s - high;
     const r = high - (s - z) + (v - z);

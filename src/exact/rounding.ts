@@ -1,3 +1,5 @@
+// One rounding of an exact value to a format, in any direction: of 64 leading bits and a sticky bit, of a rational number, and of a
+// square root. Superaccumulator ends here.
 import type { Format, Rounding } from "../arrays/types.ts";
 import { powerOfTwo } from "./bits.ts";
 
@@ -8,9 +10,9 @@ const FORMATS = {
 } as const;
 
 /**
- * The magnitude (high * 2^32 + low) * 2^exponent, plus something less than 2^exponent if `sticky`, with its sign,
- * rounded once. The top bit of `high` is set: 64 bits, of which no format keeps more than 53, and whatever
- * is below them only breaks ties. A value that rounds to zero keeps its sign; overflow is IEEE 754's.
+ * The magnitude (high * 2^32 + low) * 2^exponent, plus something less than 2^exponent if `sticky`, with its sign, rounded once. The
+ * top bit of `high` is set: no format keeps more than 53 of the 64 bits, and what is below them only breaks ties. A value that rounds
+ * to zero keeps its sign; overflow follows IEEE 754.
  */
 export function roundWords(
   negative: boolean,
@@ -22,9 +24,9 @@ export function roundWords(
   format: Format,
 ): number {
   const { precision, lowest, largest } = FORMATS[format];
-  const last = Math.max(exponent + 64 - precision, lowest); // the weight of the result's last bit
+  const last = Math.max(exponent + 64 - precision, lowest); // the exponent of the result's last bit
   const kept = exponent + 64 - last;
-  // The bits kept, the first bit not kept, and whether any after it is set.
+  // The bits kept, the first bit not kept, and whether any bit after it is set.
   let units = 0;
   let half = false;
   let rest = sticky;
@@ -41,7 +43,7 @@ export function roundWords(
   }
   const away = mode === (negative ? "down" : "up");
   if (mode === "nearest" ? half && (rest || units % 2 === 1) : away && (half || rest)) units++;
-  // At most 53 bits and, by the choice of `last`, a number of the format unless it is too large.
+  // units has at most 53 bits, so that by the choice of `last` the product is a number of the format unless it is too large.
   let size = last > 971 ? Number.POSITIVE_INFINITY : units * powerOfTwo(last);
   if (size > largest) size = mode === "nearest" || away ? Number.POSITIVE_INFINITY : largest;
   return negative ? -size : size;
@@ -65,6 +67,7 @@ export function roundSquareRoot(n: bigint, exponent: number, mode: Rounding, for
   return roundInteger(false, root, root * root !== shifted, (exponent - extra) / 2, mode, format);
 }
 
+// n * 2^exponent, plus something less than 2^exponent if `sticky`, rounded once.
 function roundInteger(negative: boolean, n: bigint, sticky: boolean, exponent: number, mode: Rounding, format: Format): number {
   if (n === 0n) return 0;
   const shift = BigInt(bitLength(n) - 64);
@@ -78,7 +81,7 @@ function bitLength(n: bigint): number {
   return n === 0n ? 0 : 4 * hex.length - (Math.clz32(Number.parseInt(hex[0] as string, 16)) - 28);
 }
 
-// Newton's iteration from above.
+// Newton's iteration, from above.
 function integerSquareRoot(n: bigint): bigint {
   let root = 1n << BigInt((bitLength(n) + 1) >> 1);
   for (;;) {

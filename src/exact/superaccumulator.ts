@@ -1,20 +1,20 @@
+// Kulisch's superaccumulator: a fixed-point number wide enough for any sum. It has 204 digits of radix 2^32, digit 0 worth 2^-3296:
+// products of three binary64 numbers (a product scaled by alpha) range from 2^-3222 to 2^3072, 2^53 of them stay below 2^3125, and the
+// 53-bit significand of the smallest ends 52 bits lower. The digits are carry-save: doubles, each an integer of either sign, that take
+// 2^20 additions of less than 2^32 before carries must be propagated. Twins in the kernels: assembly/exact/superaccumulator.ts and
+// opencl/exact/superaccumulator.cl.
 import { HalfulpError } from "../arrays/errors.ts";
 import type { Format, Rounding } from "../arrays/types.ts";
 import { highWord, lowWord } from "./bits.ts";
 import { roundRational, roundSquareRoot, roundWords } from "./rounding.ts";
 import { twoProd } from "./transforms.ts";
 
-// Kulisch's superaccumulator: a fixed-point number wide enough for any sum. 204 digits of radix 2^32, digit
-// 0 worth 2^-3296: products of three binary64 numbers (a product scaled by alpha) reach from 2^-3222 to
-// 2^3072, 2^53 of them stay below 2^3125, and the 53-bit significand of the smallest ends 52 bits lower.
-// The digits are carry-save: doubles, each an integer of any sign, that take 2^20 additions of less than
-// 2^32 before carries must run.
 const DIGITS = 204;
 export const LOWEST_EXPONENT = -3296;
 const RADIX = 2 ** 32;
-const ROOM = 2 ** 20;
+const MAX_ADDITIONS = 2 ** 20;
 
-/** An exact sum of finite numbers and products, and a note of what was not finite. */
+/** An exact sum of finite numbers and products, with flags for the terms that were not finite. */
 export class Superaccumulator {
   /** Digits of radix 2^32, least significant first. */
   readonly digits = new Float64Array(DIGITS);
@@ -23,6 +23,7 @@ export class Superaccumulator {
   positiveInfinity = false;
   negativeInfinity = false;
 
+  /** Start a new sum. */
   clear(): this {
     this.digits.fill(0);
     this.additions = 0;
@@ -60,10 +61,10 @@ export class Superaccumulator {
     this.deposit(twoProd(a, b, p), shift);
   }
 
-  // Add x * 2^shift, x finite: a significand of 53 bits, shifted, covers three digits.
+  // Add x * 2^shift, x finite: a 53-bit significand, shifted, covers three digits.
   private deposit(x: number, shift: number): void {
-    if (x === 0) return; // its exponent field would point anywhere
-    this.makeRoom();
+    if (x === 0) return; // its exponent field says nothing
+    this.countAddition();
     const high = highWord(x);
     const low = lowWord();
     const field = (high >>> 20) & 0x7ff;
@@ -73,17 +74,17 @@ export class Superaccumulator {
     const i = position >> 5;
     const s = position & 31;
     const sign = high >>> 31 === 0 ? 1 : -1;
-    // >>> 1 >>> (31 - s): a shift by 32 - s that is right for s = 0
+    // >>> 1 >>> (31 - s) is a shift by 32 - s that also works for s = 0
     this.digits[i] = (this.digits[i] as number) + sign * ((low << s) >>> 0);
     this.digits[i + 1] = (this.digits[i + 1] as number) + sign * (((top << s) | ((low >>> 1) >>> (31 - s))) >>> 0);
     this.digits[i + 2] = (this.digits[i + 2] as number) + sign * ((top >>> 1) >>> (31 - s));
   }
 
-  private makeRoom(): void {
-    if (++this.additions >= ROOM) this.normalize();
+  private countAddition(): void {
+    if (++this.additions >= MAX_ADDITIONS) this.normalize();
   }
 
-  /** Run the carries: all digits but the last end in [0, 2^32), the last keeps the sign. */
+  /** Propagate all carries: all digits but the last end in [0, 2^32), and the last keeps the sign. */
   normalize(): this {
     let carry = 0;
     for (let i = 0; i < DIGITS - 1; i++) {
@@ -108,13 +109,13 @@ export class Superaccumulator {
     return this;
   }
 
-  /** Add digits of magnitude below 2^32, the first of them worth digit `from` of this one. */
+  /** Add digits of magnitude below 2^32, the first of them to digit `from`. */
   addDigits(digits: ArrayLike<number>, from: number): void {
-    this.makeRoom();
+    this.countAddition();
     for (let i = 0; i < digits.length; i++) this.digits[from + i] = (this.digits[from + i] as number) + (digits[i] as number);
   }
 
-  /** Add what was not finite, as bits: 1 a NaN, 2 a +Inf, 4 a -Inf. */
+  /** Add terms that are not finite, as bits: 1 for a NaN, 2 for +Inf, 4 for -Inf. */
   addSpecials(bits: number): void {
     this.nan ||= (bits & 1) !== 0;
     this.positiveInfinity ||= (bits & 2) !== 0;
@@ -135,11 +136,11 @@ export class Superaccumulator {
   }
 
   /**
-   * Multiply by a finite factor exactly: every digit times the factor is a product again. For sums of
-   * numbers or of products of two; a second scaling could leave the range.
+   * Multiply by a finite factor exactly: every digit times the factor is a product again. For sums of numbers or of products of
+   * two; a second scaling could leave the range.
    */
   scale(factor: number): this {
-    const negative = this.toMagnitude(); // a negative sum has digits all the way up, and they would leave the range
+    const negative = this.toMagnitude(); // the digits of a negative sum extend all the way up and would leave the range
     const old = this.digits.slice();
     this.digits.fill(0);
     const f = significand(factor);
@@ -160,7 +161,7 @@ export class Superaccumulator {
     return this.top() >= 0 ? 1 : 0;
   }
 
-  /** NaN or the infinity that special terms make of the sum, or undefined where all terms were finite. */
+  /** The NaN or infinity that the sum has because of special terms, or undefined if all terms were finite. */
   special(): number | undefined {
     if (this.nan || (this.positiveInfinity && this.negativeInfinity)) return Number.NaN;
     if (this.positiveInfinity) return Number.POSITIVE_INFINITY;
@@ -168,27 +169,27 @@ export class Superaccumulator {
     return undefined;
   }
 
-  // Make all digits those of the magnitude, and say whether the sum is negative; negate() puts it back.
+  // Replace the sum by its magnitude. Returns whether it was negative; negate() then restores it.
   private toMagnitude(): boolean {
     const negative = this.sign() < 0;
     if (negative) this.negate().normalize();
     return negative;
   }
 
-  // The index of the last digit that is not zero, -1 if there is none.
+  // The index of the last nonzero digit, -1 if there is none.
   private top(): number {
     let i = DIGITS - 1;
     while (i >= 0 && this.digits[i] === 0) i--;
     return i;
   }
 
-  // Whether any digit before this one is not zero.
+  // Whether any digit before this one is nonzero.
   private anyBefore(i: number): boolean {
     for (let k = i - 1; k >= 0; k--) if (this.digits[k] !== 0) return true;
     return false;
   }
 
-  /** The finite part as a sign and the digits of its magnitude, from the first to the last that is not zero. */
+  /** The finite part as a sign and the digits of its magnitude, from the first nonzero digit to the last. */
   magnitude(): { negative: boolean; first: number; digits: number[] } {
     const negative = this.toMagnitude();
     const end = this.top() + 1;
@@ -199,7 +200,7 @@ export class Superaccumulator {
     return { negative, first, digits };
   }
 
-  /** Add a number given as magnitude() gives it; false, and nothing added, if its digits lie outside. */
+  /** Add a number in the form that magnitude() returns. If its digits are out of range, returns false and adds nothing. */
   addMagnitude(negative: boolean, first: number, digits: number[]): boolean {
     if (first + digits.length > DIGITS) return false;
     this.addDigits(negative ? digits.map((d) => -d) : digits, first);
@@ -213,7 +214,7 @@ export class Superaccumulator {
     const negative = this.toMagnitude();
     const i = this.top();
     if (i < 0) return 0;
-    // The leading 64 bits: two digits, moved up until the top bit is set.
+    // The leading 64 bits: two digits, shifted until the top bit is set.
     const a = this.digits[i] as number;
     const b = (this.digits[i - 1] ?? 0) >>> 0;
     const c = (this.digits[i - 2] ?? 0) >>> 0;
@@ -225,10 +226,9 @@ export class Superaccumulator {
     return roundWords(negative, high, low, sticky, LOWEST_EXPONENT + 32 * i - 32 - s, mode, format);
   }
 
-  // The finite part as an integer and its exponent, near enough for quotients and roots: the five leading
-  // digits, at least 129 bits, and one more bit that is set when there are digits below them. What decides a
-  // rounding is a comparison with a midpoint times the divisor, or squared, of at most 108 bits: that last bit
-  // settles it as the whole tail would.
+  // The finite part as an integer and its exponent, accurate enough for quotients and roots: the five leading digits, at least 129
+  // bits, and one more bit that is set if there are digits below them. A rounding is decided by a comparison with a midpoint times
+  // the divisor, or with a squared midpoint, of at most 108 bits: the last bit decides it as the whole tail would.
   private leading(): [bigint, number] {
     const { negative, first, digits } = this.magnitude();
     const head = digits.slice(-5).reduceRight((n, digit) => (n << 32n) | BigInt(digit), 0n);
@@ -236,7 +236,7 @@ export class Superaccumulator {
     return [negative ? -n : n, LOWEST_EXPONENT + 32 * (first + Math.max(digits.length - 5, 0)) - 1];
   }
 
-  /** The sum divided by d, rounded once; as IEEE 754 has it where either is zero or not finite. */
+  /** The sum divided by d, rounded once. If either is zero or not finite, the result follows IEEE 754. */
   quotient(d: number, mode: Rounding = "nearest", format: Format = "binary64"): number {
     const special = this.special();
     if (special !== undefined || d - d !== 0 || d === 0) return (special ?? this.sign()) / d;
@@ -245,7 +245,7 @@ export class Superaccumulator {
     return roundRational(m < 0 ? -n : n, BigInt(Math.abs(m)), exponent - exponentOf(d), mode, format);
   }
 
-  /** The square root of the sum, rounded once; NaN for a negative one. */
+  /** The square root of the sum, rounded once; NaN for a negative sum. */
   squareRoot(mode: Rounding = "nearest", format: Format = "binary64"): number {
     const special = this.special();
     if (special !== undefined) return Math.sqrt(special);
@@ -261,7 +261,7 @@ export function significand(x: number): number {
   return high >>> 31 === 0 ? m : -m;
 }
 
-/** The weight of the last bit of x's significand, for finite x. */
+/** The exponent of the last bit of x's significand, for finite x. */
 export function exponentOf(x: number): number {
   return Math.max((highWord(x) >>> 20) & 0x7ff, 1) - 1075;
 }

@@ -1,5 +1,5 @@
-// Error-free transforms (Algorithms 1 and 2 of the triangular paper). JavaScript has one result per
-// call, so the error term comes from a function of its own: s = a + b, e = twoSum(a, b, s).
+// Error-free transforms (Algorithms 1 and 2 of the triangular paper). A JavaScript function returns one number, so the caller computes
+// the rounded result and these functions the error term: s = a + b, e = twoSum(a, b, s).
 
 /** The error of s = RN(a + b): a + b = s + twoSum(a, b, s) exactly, barring overflow (Knuth). */
 export function twoSum(a: number, b: number, s: number): number {
@@ -8,13 +8,12 @@ export function twoSum(a: number, b: number, s: number): number {
 }
 
 /**
- * The error of p = RN(a b) without a hardware FMA (Dekker, Veltkamp's split): a b = p + twoProd(a, b, p)
- * exactly, while |a b| is 0 or at least 2^-968 (the last bit of the error is then a double) and neither
- * 2^27 a, 2^27 b nor a b overflows.
+ * The error of p = RN(a b) without a hardware FMA (Dekker, with Veltkamp's split): a b = p + twoProd(a, b, p) exactly, if |a b| is 0 or
+ * at least 2^-968 (the last bit of the error is then a double) and none of 2^27 a, 2^27 b and a b overflows.
  */
 export function twoProd(a: number, b: number, p: number): number {
   let c = 134217729 * a; // 2^27 + 1
-  const ah = c - (c - a); // the top 26 bits of a, rounded: what is left fits in 26 bits and a sign
+  const ah = c - (c - a); // the top 26 bits of a, rounded: the rest fits in 26 bits and a sign
   c = 134217729 * b;
   const bh = c - (c - b);
   const al = a - ah;

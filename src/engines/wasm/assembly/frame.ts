@@ -1,4 +1,4 @@
-// What is an instance's own in a memory that instances may share: everything of layout.ts lies behind `frame`. The
-// globals of an instance are not shared.
+// Each instance's own part of a memory that several instances may share. All offsets of layout.ts outside job records count from
+// `frame`, a global, which WebAssembly keeps per instance.
 export let frame: usize = 0;
 export function setFrame(at: usize): void { frame = at; }

@@ -1,53 +1,54 @@
-// The memory map of one instance, in bytes behind its frame: compiled into the kernels by AssemblyScript and into
-// the host by TypeScript, so that there is one copy of it.
+// The memory map that the kernels share with the host, compiled by AssemblyScript on one side and by TypeScript on the other, so
+// that there is only one copy of it. Offsets are in bytes: those of the first part from an instance's frame (frame.ts), those of
+// JOB_... from a job record.
 
-// What the certified filter found: the sum lies within bound of high + low. Every row of a matrix has such a
-// record; the one at the start of the frame is that of level 1.
+// A record holds an enclosure, as the certified filter leaves it: the sum lies within `bound` of high + low. Every row of a matrix
+// has a record; level 1 uses the one at the start of the frame.
 export const HIGH = 0x00;
 export const LOW = 0x08;
 export const BOUND = 0x10;
 export const GRID = 0x18; // 1.5 * 2^k, or 0 before the first block
 export const ENCLOSURE = 0x20; // the size of a record
-// Bits: 1 a NaN, 2 a +Inf, 4 a -Inf went by.
+// Non-finite terms seen so far, as bits: 1 for a NaN, 2 for +Inf, 4 for -Inf.
 export const SPECIAL = 0x30;
-// The last few elements of two vectors, padded with zeros.
+// The last elements of two vectors, fewer than 8, padded with zeros.
 export const TAIL_X = 0x40;
 export const TAIL_Y = 0x80;
 
-// The superaccumulator, in 64-bit integers: the digits of exact/superaccumulator.ts. Products of two numbers use
-// those from 2^-2208 on, the wide rest is for alpha.
+// The superaccumulator: the digits of src/exact/superaccumulator.ts as 64-bit integers. Products of two numbers use the digits
+// from 2^-2208 up; those below serve products scaled by alpha.
 export const DIGITS = 0x100;
 export const DIGIT_COUNT = 204;
 export const LOWEST_EXPONENT = -3296;
 export const UNSCALED = 0x800; // a copy of the digits while they are multiplied
-export const JOB = 0xf00; // the record of a job where one instance is alone
+export const JOB = 0xf00; // the job record of an instance that works alone
 
-// Terms in one block of a kernel: 1024 for each of 8 lanes. The filter's bound grows with the square of
-// this, the cost of closing a block with its inverse: 8192 costs about 1 % and leaves 2^-74 of the largest term.
+// Terms in a block of the filter: 1024 for each of 8 lanes. The filter's bound grows with the square of this number, the cost
+// of closing a block with its inverse: 8192 terms cost about 1 % and leave a bound of 2^-74 of the largest term.
 export const BLOCK = 8192;
 
-// Scratch through which users' arrays are streamed. A copy of two arrays of 16,000,000 in chunks takes 0.89 ns
-// a pair of elements in chunks of 8192, 0.72 of 32768 and 0.63 of 65536: every chunk starts its stream from
-// memory anew. Y starts off a page boundary against X, so that stores do not alias loads modulo 4 KiB.
+// Scratch memory through which the user's arrays are streamed in chunks. Copying two arrays of 16,000,000 elements takes 0.89 ns
+// per pair in chunks of 8192, 0.72 ns in chunks of 32768 and 0.63 ns in chunks of 65536, because every chunk restarts the stream
+// from memory. The page offsets of X and Y differ, so that stores do not alias loads modulo 4 KiB.
 export const CHUNK = 65536;
 export const SCRATCH_X = 0x10000;
 export const SCRATCH_Y = 0x90840;
 export const SCRATCH_OUT = 0x111080; // one block of results
-export const FLAGGED = 0x121080; // indices within a block that the host must do exactly
-export const FRAME = 0x130000; // the size of all that; what allocate() hands out begins behind the frames
+export const FLAGGED = 0x121080; // indices within a block that the host must compute exactly
+export const FRAME = 0x130000; // the size of a frame; allocate() hands out the memory after the frames
 
-// A job: what the kernels over matrices are to do, in one record that all workers of a pool read. Addresses and steps
-// between entries are in bytes.
-export const JOB_KIND = 0x00; // which of the kernels
+// A job: the arguments of a matrix kernel, in one record that all workers of a pool read. Addresses are in bytes, and so are the
+// strides JOB_..._ROW and JOB_..._COL between entries.
+export const JOB_KIND = 0x00; // which kernel
 export const JOB_SINGLE = 0x04; // 1 for binary32
-export const JOB_WORKERS = 0x08; // how many take part
-export const JOB_NEXT = 0x0c; // the next piece of work not taken yet
-export const JOB_DONE = 0x10; // blocks of unknowns that are known
+export const JOB_WORKERS = 0x08; // the number of workers
+export const JOB_NEXT = 0x0c; // the next piece of work that nobody has taken
+export const JOB_DONE = 0x10; // blocks of unknowns that are solved
 export const JOB_ARRIVED = 0x14; // workers that have reached the barrier
 export const JOB_PHASE = 0x18; // barriers passed
 export const JOB_ALPHA = 0x20;
 export const JOB_BETA = 0x28;
-export const JOB_A = 0x30; // address of the first operand, and its steps
+export const JOB_A = 0x30; // address of the first operand, and its strides
 export const JOB_A_ROW = 0x34;
 export const JOB_A_COL = 0x38;
 export const JOB_B = 0x3c;
@@ -62,31 +63,32 @@ export const JOB_K = 0x5c;
 export const JOB_X = 0x60; // vectors
 export const JOB_Y = 0x64;
 export const JOB_OUT = 0x68;
-export const JOB_WORK = 0x6c; // memory to work in, and how much of it is each worker's
+export const JOB_WORK = 0x6c; // workspace, and the bytes of it that each worker has
 export const JOB_WORK_SIZE = 0x70;
-export const JOB_FROM = 0x74; // the rows, columns or blocks that are at hand
+export const JOB_FROM = 0x74; // the range of rows, columns or blocks that this job works on
 export const JOB_TO = 0x78;
-export const JOB_UPPER = 0x7c; // what a triangular solve needs to know
+export const JOB_UPPER = 0x7c; // the options of a triangular solve
 export const JOB_UNIT = 0x80;
 export const JOB_FINISH = 0x84;
 export const JOB_REFINE = 0x88;
 export const JOB_BLOCK_SIZE = 0x8c;
-export const JOB_ROW = 0x90; // where the host puts a row that is not at hand, or 0 if all are
+export const JOB_ROW = 0x90; // where the host puts a row that is not in this memory, or 0 if all rows are
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle: line l has the entries BEGINS[l] to BEGINS[l + 1] - 1, and DIAGONAL_AT says whether its diagonal is one of them.
-// Lines are in the order of substitution where ORDER says which unknown is solved k-th; where ORDER is 0, line l is that of
-// unknown l, and UPPER says to start from the last.
+// A sparse triangle, stored by lines: rows, or columns in plain column-wise schedules. Line l has the entries BEGINS[l] to
+// BEGINS[l + 1] - 1; DIAGONAL_AT tells whether and where its diagonal is among them. If ORDER is set, lines are in the order of
+// substitution, and ORDER[k] is the unknown solved k-th. If ORDER is 0, line l belongs to unknown l, and UPPER means that
+// substitution starts from the last.
 export const JOB_BEGINS = 0xa0;
 export const JOB_DIAGONAL_AT = 0xa4;
 export const JOB_INDICES = 0xa8;
 export const JOB_VALUES = 0xac;
-export const JOB_DIAGONAL = 0xb0; // 0: ones; VALUES if it is in line
+export const JOB_DIAGONAL = 0xb0; // 0: a unit diagonal; equal to VALUES if the lines contain it
 export const JOB_ORDER = 0xb4;
 export const JOB_EXACT = 0xb8;
 export const JOB_SCHEDULE = 0xbc;
-// What its schedule hands out; see Tasks in kernels.ts.
+// The tasks of its schedule; see Tasks in engines/kernels.ts. A "run" is a block of consecutive rows (or columns).
 export const JOB_RUNS = 0xc0;
 export const JOB_SEQUENCE = 0xc4;
 export const JOB_PHASES = 0xc8;
@@ -95,26 +97,26 @@ export const JOB_COUNTS = 0xd0;
 export const JOB_TARGETS = 0xd4;
 export const JOB_LIST = 0xd8;
 export const JOB_LOOKUP = 0xdc;
-export const JOB_SLEEPERS = 0xe0; // workers asleep
-// Factors in ordinary arithmetic: whether the matrix they are made from is binary32, its scaling (0: as it is), and where the
-// factors go row by row without gaps (0: nowhere).
+export const JOB_SLEEPERS = 0xe0; // the number of workers asleep
+// Approximate factors: whether the original matrix is binary32, its scaling (0: none), and where to store the factors row by row
+// without gaps (0: nowhere).
 export const JOB_FROM_SINGLE = 0xe4;
 export const JOB_ROW_SCALE = 0xe8;
 export const JOB_COL_SCALE = 0xec;
 export const JOB_COMPACT = 0xf0;
-// Of a sparse triangle the shape of each line, a byte, and where each shape begins among INDICES, which are then relative to the line;
-// 0: it has none.
+// For a sparse triangle whose lines repeat a few patterns ("shapes"): the shape of each line, a byte, and where each shape begins in
+// INDICES, which are then relative to the line. 0: INDICES are stored in full.
 export const JOB_SHAPES = 0xf4;
 export const JOB_SHAPE_STARTS = 0xf8;
 export const JOB_SIZE = 0x100;
 
-// What a factorisation in ordinary arithmetic says of itself: the column of a bad pivot or -1, and of the pivots the least and
-// the largest magnitude.
+// What an approximate factorization writes to JOB_INFO: the column of a bad pivot or -1, then the smallest and the largest
+// magnitude among the pivots.
 export const SMALLEST = 0x08;
 export const LARGEST = 0x10;
 export const OUTCOME = 0x18;
 
-// What JOB_KIND says.
+// Values of JOB_KIND.
 export const GEMV_ROWS = 1;
 export const GEMV_COLUMNS = 2;
 export const GEMM = 3;
@@ -133,11 +135,12 @@ export const INVERT = 15;
 export const WEIGH = 16;
 export const SUBTRACT_MODULO = 17;
 
-// Rows of a residual that a worker sums up where columns are contiguous: 4 KiB of each.
+// Rows of a residual that a worker accumulates at a time if columns are contiguous: 4 KiB.
 export const RESIDUAL_ROWS = 512;
 
-// What JOB_FINISH says of an entry made from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), equation (3) of
-// the triangular paper, or in place of the solution the residual b - T x of a given x. Of a reduction it says which.
+// Values of JOB_FINISH, which tells how to get an entry from its sum s and the divisor d: RN(s), RN(s / d), RN(RN(s) / d), or
+// equation (3) of the triangular paper. RESIDUAL asks for the residual b - T x of a given x instead of a solution. For a reduction
+// JOB_FINISH is its kind: SUM, ASUM or DOT.
 export const ROUND = 0;
 export const SINGLE = 1;
 export const PAPER = 2;
@@ -147,18 +150,18 @@ export const SUM = 0;
 export const ASUM = 1;
 export const DOT = 2;
 
-// The stages of a reduction, in JOB_REFINE, and the terms that a worker takes at a time.
+// The stages of a reduction, in JOB_REFINE, and the number of terms that a worker takes at a time.
 export const FILTER = 0;
 export const LADDER = 1;
 export const EXACT = 2;
 export const PIECE = 65536;
 
-// What JOB_DIAGONAL_AT says: the diagonal is no entry of its line, or the last, or the first.
+// Values of JOB_DIAGONAL_AT: the diagonal is stored apart from its line, or is the line's last or first entry.
 export const APART = 0;
 export const LAST = 1;
 export const FIRST = 2;
 
-// What JOB_SCHEDULE says: see sparse.ts.
+// Values of JOB_SCHEDULE: see sparse/sptrsv.ts.
 export const SERIAL = 0;
 export const LEVR = 1;
 export const LEVC = 2;
@@ -167,5 +170,5 @@ export const SLFC = 4;
 export const GSF = 5;
 export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the run of row k << LOOKUP_SHIFT
 
-// Eight sums, their rests and their grids: see strip.ts.
+// The size of a record of eight sums, their rests and their grids: see dense/strip.ts.
 export const RECORD = 192;

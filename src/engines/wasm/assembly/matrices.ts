@@ -1,28 +1,31 @@
-// What the host and the workers call for matrices, sparse systems, and reductions by many threads: jobs, and what they take.
+// The entry point of the module for matrices, sparse systems and multithreaded reductions. The host and its workers call work() with
+// a job record (layout.ts); the other exports give workspace sizes and serve the analysis of sparse patterns.
 import { GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
 import { i32At } from "./team";
-import { kahn, sptrsv } from "./sparse/sptrsv";
+import { kahn } from "./sparse/analysis";
+import { sptrsv } from "./sparse/sptrsv";
 import { lu, luBatch } from "./dense/lu";
-import { invert, weigh } from "./solve/inverse";
-import { magnitudes } from "./solve/source";
+import { invert } from "./solve/inverse";
+import { magnitudes } from "./solve/magnitudes";
 import { subtractModulo } from "./solve/modular";
-import { approximateLu, approximateSolve } from "./solve/common";
+import { approximateLu, approximateSolve } from "./solve/jobs";
 import { reduce } from "./level1/reduce";
 import { residual } from "./solve/residual";
+import { weigh } from "./solve/weigh";
 import { trsvByColumns, trsvByRows } from "./dense/trsv";
 export { setFrame } from "./frame";
 export { luWork } from "./dense/lu";
 export { modularWork } from "./solve/modular";
-export { solveVector, solveWork } from "./solve/common";
+export { solveVector, solveWork } from "./solve/jobs";
 export { inverseWork } from "./solve/inverse";
 export { setSpins } from "./team";
-export { firstZero, neighbours } from "./sparse/sptrsv";
+export { firstZero, neighbours } from "./sparse/analysis";
 
-// A job, by its kind. The digits of the frame are zeros before and after: the kernels for vectors, which have globals of their own, and
-// these may share a frame.
+// Run this worker's part of a job. The digits in the frame are zero before and after, because this module may share a frame with
+// that of vectors.ts, which has globals of its own.
 export function work(job: usize, worker: i32): void {
   const single = i32At(job, JOB_SINGLE) != 0;
   switch (i32At(job, JOB_KIND)) {

@@ -1,12 +1,14 @@
-// What the host calls for vectors: every stage for each kind of reduction in both precisions, and the element-by-element routines.
+// The entry point of the module for vectors: every stage for each kind of reduction in both precisions, and the element-wise routines.
+// The host calls these exports by name (engines/wasm/arena.ts).
 import { Axpy, Invscal, Scal, elementwise } from "./level1/elementwise";
 import { expansion } from "./exact/expansion";
 import { filter } from "./exact/filter";
 import { frame } from "./frame";
-import { accumulate, exactLadder, ladder } from "./exact/ladder";
+import { exactLadder, ladder } from "./exact/ladder";
 import { Asum, Dot, Sum } from "./range";
 import { fused } from "./simd";
 import { normalize } from "./exact/superaccumulator";
+import { accumulate } from "./exact/terms";
 export { clear } from "./exact/ladder";
 
 function normalized(bound: f64): f64 { normalize(); return bound; }
@@ -54,7 +56,7 @@ export function invscal32(alpha: f64, px: usize, py: usize, n: i32): i32 { retur
 export function axpy64(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f64, Axpy>(alpha, px, py, n); }
 export function axpy32(alpha: f64, px: usize, py: usize, n: i32): i32 { return elementwise<f32, Axpy>(alpha, px, py, n); }
 
-// a * b + c in one lane, as this machine does it: the host asks for a case where one rounding shows.
+// a * b + c as this machine computes it. The host passes a case where a single rounding gives a different result.
 export function multiplyAdd(a: f64, b: f64, c: f64): f64 {
   return ASC_FEATURE_RELAXED_SIMD ? f64x2.extract_lane(fused(f64x2.splat(a), f64x2.splat(b), f64x2.splat(c)), 0) : a * b + c;
 }

@@ -1,20 +1,24 @@
-// Tiles of C := A B whose sums cancel, after Ozaki, Ogita, Oishi and Rump (Error-free transformations of matrix multiplication, 2012):
-// the numbers of A and B are cut into slices of so few bits that ordinary arithmetic multiplies slices and adds up the products
-// exactly. 2 times 3 slices take 6 operations a product where the ladder takes 17, and the loop is that of an ordinary product.
+// Tiles of C := A B whose sums cancel, after Ozaki, Ogita, Oishi and Rump (Error-free transformations of matrix multiplication,
+// 2012): the numbers of A and B are cut into slices of so few bits that ordinary arithmetic multiplies slices and sums the products
+// exactly. 2 times 3 slices take 6 operations per product where the ladder takes 17, in the loop of an ordinary matrix product. Called
+// by gemm.ts.
 //
-// Cutting needs numbers of like size. A row i is scaled by 2^-r_i, a column j of B by 2^-s_j, and column k of A by 2^-c_k, which row k of B
-// makes good: all powers of two. Then |a| < 1 and |b| < 2^-depth_k, depth 0 being that of the largest; all k are sorted by depth and taken
-// in blocks. Of a block of n with depths from D on:
-//   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits, m w >= L + 1, are all of it: slice i (from 0) is what x + sigma keeps,
-//   sigma = 1.5 * 2^(53 - (i + 1) w); at maxBits 2^(w-1) steps of 2^(1 - (i + 1) w), and leaves at maxBits half a step.
-//   A sum of n products of slices is at maxBits n 2^(wa - 1) 2^(wb - 1) of the product of their steps: exact if wa + wb + log2 n <= 55.
-//   The first slices of a number add up to that number rounded to a step, at maxBits its bound. So in the order of multiply() what has been
-//   summed up is at maxBits |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k (and w >= 2).
-// These sums are added up on four grids as in ladder.ts. T of them: the first grid holds twice all 2^-depth_k; what a sum leaves on a grid
-// is at maxBits 2^(k-53), and so are those that begin below: T of them stay on the next one, k - 52 + log2 T.
+// Slicing needs numbers of similar magnitude. Row i of A is scaled by 2^-r_i, column j of B by 2^-s_j, and column k of A by 2^-c_k,
+// which row k of B compensates; all are powers of two. Then |a| < 1 and |b| < 2^-depth_k, where the largest products have depth 0.
+// All k are sorted by depth and taken in blocks. For a block of n with depths from D up:
+//   a is a multiple of 2^-La, b of 2^-(D + Lb). m slices of w bits with m w >= L + 1 represent a number x exactly: slice i (from 0) is
+//   what x + sigma keeps, sigma = 1.5 * 2^(53 - (i + 1) w). It is at most 2^(w-1) steps of 2^(1 - (i + 1) w) and leaves at most half
+//   a step.
+//   A sum of n products of slices is at most n 2^(wa - 1) 2^(wb - 1) times the product of their steps: exact if wa + wb + log2 n <= 55.
+//   The first slices of a number add up to that number rounded to a step, which is at most its bound. So in the order of multiply()
+//   the part summed so far is at most |a's first slices| |b| + |slice i| |b's first slices| <= (1 + 2^-wa) 2^-depth_k for each k
+//   (and w >= 2).
+// These sums are added on four grids as in exact/ladder.ts. Let there be T of them. The first grid has room for twice the sum of all
+// 2^-depth_k. What a sum loses on a grid is at most 2^(k-53), and so are the sums that begin below that grid: T of them stay on the
+// next grid, k - 52 + log2 T.
 //
-// Below 2^-FLOOR nothing is cut, and what is left there counts as lost.
-import { binade, log2Up, powerOfTwo } from "../range";
+// Nothing below 2^-FLOOR is sliced; what lies there counts as lost.
+import { binade, grid, log2Up, powerOfTwo } from "../grid";
 import { enclose } from "../exact/ladder";
 import { frame } from "../frame";
 import { SCRATCH_OUT, SCRATCH_X, SCRATCH_Y } from "../layout";
@@ -22,41 +26,45 @@ import { add, mul, one, splat, sub } from "../simd";
 import { tile } from "../solve/tile";
 
 @inline const FLOOR: i32 = 176;
-@inline const MAX_SLICES: i32 = 4; // slices
-@inline const MAX_BLOCK: i32 = 512; // slices of a block, each 128 vectors of binary64: 512 KiB
+@inline const MAX_SLICES: i32 = 4; // of a number
+@inline const MAX_BLOCK: i32 = 512; // terms times slices in a block, each 128 binary64 numbers: 512 KiB
 @inline const MAX_TERMS: i32 = 4096; // terms of a sum
-@inline const MAX_SCALE: i32 = 450; // binades from 1: rows and columns that are not scaled
-@inline const NO_SIZE: i32 = -100000; // the size of zeros
+@inline const MAX_SCALE: i32 = 450; // the largest |exponent| of a row or column that is scaled
+@inline const NO_SIZE: i32 = -100000; // the binade of zero
 
-// For each k: the binades of the largest entry and of the last bit in the column of A, in the row of B; then all k by depth.
-@inline function list(i: i32): usize { return frame + SCRATCH_OUT + <usize>i * MAX_TERMS * 4; }
-@inline function sizeA(k: i32): i32 { return i32.load(list(0) + (<usize>k << 2)); }
-@inline function sizeB(k: i32): i32 { return i32.load(list(2) + (<usize>k << 2)); }
-@inline function bitsA(k: i32): i32 { return sizeA(k) - i32.load(list(1) + (<usize>k << 2)); }
-@inline function bitsB(k: i32): i32 { return sizeB(k) - i32.load(list(3) + (<usize>k << 2)); }
-@inline function sorted(t: i32): i32 { return i32.load(list(4) + (<usize>t << 2)); }
-@inline function ends(): usize { return list(5); } // of each depth, 4 FLOOR bytes
-@inline function products(): usize { return list(5) + 1024; } // 16 sums
-@inline function levels(): usize { return list(5) + 2048; } // for each pair of slices, the first grid and how many
-@inline function blocks(): usize { return list(5) + 4096; }
-@inline const BLOCK: usize = 20; // bytes: how many, slices of A, of B, their bits
+// Lists in scratch memory. For each k the binades of the largest entry and of the last bit in column k of A (0, 1) and in row k of B
+// (2, 3); then all k sorted by depth (4).
+@inline function listAt(i: i32): usize { return frame + SCRATCH_OUT + <usize>i * MAX_TERMS * 4; }
+@inline function sizeA(k: i32): i32 { return i32.load(listAt(0) + (<usize>k << 2)); }
+@inline function sizeB(k: i32): i32 { return i32.load(listAt(2) + (<usize>k << 2)); }
+@inline function bitsA(k: i32): i32 { return sizeA(k) - i32.load(listAt(1) + (<usize>k << 2)); }
+@inline function bitsB(k: i32): i32 { return sizeB(k) - i32.load(listAt(3) + (<usize>k << 2)); }
+@inline function sorted(t: i32): i32 { return i32.load(listAt(4) + (<usize>t << 2)); }
+@inline function ends(): usize { return listAt(5); } // the end of each depth in the sorted list, 4 FLOOR bytes
+@inline function products(): usize { return listAt(5) + 1024; } // 16 sums
+@inline function levels(): usize { return listAt(5) + 2048; } // for each pair of slices, its first grid and the number of grids
+@inline function blocks(): usize { return listAt(5) + 4096; }
+@inline const BLOCK: usize = 20; // bytes of a block record: length, slices of A and of B, their widths
 @inline const BLOCKS: i32 = 1024;
 
-// The grids of a tile, each 16 sums of four rows and four columns behind one another.
+// The grids of four rows and four columns of a tile, 16 sums each.
 @inline const GRIDS: usize = 4;
 @inline const SUMS: usize = GRIDS * 128;
 @inline function sums(group: i32, strip: i32): usize { return frame + SCRATCH_Y + <usize>(strip * 32 + group) * SUMS; }
 
+// The binade of the largest products, the exponent of the first grid and the distance between grids, the bound of what is lost; the
+// number of k in the sorted list, and of blocks.
 let top: i32 = 0, first: i32 = 0, step: i32 = 0, lost: f64 = 0;
 let used: i32 = 0, blockCount: i32 = 0;
 @inline function depthOf(k: i32): i32 { return top - sizeA(k) - sizeB(k); }
 
-// For each k the largest and the last bit of `vectors` vectors, relative to their exponents. False where a vectorStep is out of reach.
-function survey<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, exponents: usize, n: i32, large: usize): bool {
+// For each k the binades of the largest entry and of the last bit among `vectors` vectors (rows of A or columns of B), relative to
+// their exponents. False if an exponent is out of range.
+function survey<T>(p: usize, stride: usize, step: usize, vectors: i32, exponents: usize, n: i32, large: usize): bool {
   const small = large + MAX_TERMS * 4;
   for (let k: usize = 0; k < <usize>n << 2; k += 4) { i32.store(large + k, NO_SIZE); i32.store(small + k, -NO_SIZE); }
   const along = step == sizeof<T>(), outer = along ? vectors : n, inner = along ? n : vectors;
-  const outerStep = along ? vectorStep : step, innerStep = along ? step : vectorStep;
+  const outerStep = along ? stride : step, innerStep = along ? step : stride;
   for (let i = 0; i < outer; ++i, p += outerStep) {
     let q = p;
     for (let j = 0; j < inner; ++j, q += innerStep) {
@@ -73,12 +81,12 @@ function survey<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, expon
   return true;
 }
 
-// All k with products above 2^-FLOOR of the largest, by depth.
-function sort(n: i32): bool {
+// Sort all k whose products are above 2^-FLOOR of the largest, by depth.
+function sortByDepth(n: i32): bool {
   top = NO_SIZE;
   for (let k = 0; k < n; ++k) top = max(top, sizeA(k) + sizeB(k));
   used = 0; lost = 0;
-  if (top < NO_SIZE >> 1) { top = 0; first = 1; return true; } // nothing but zeros
+  if (top < NO_SIZE >> 1) { top = 0; first = 1; return true; } // all zero
   if (top < -600) return false;
   memory.fill(ends(), 0, 4 * FLOOR);
   let size: f64 = 0;
@@ -100,7 +108,7 @@ function sort(n: i32): bool {
     const depth = depthOf(k);
     if (depth >= FLOOR) continue;
     const at = ends() + (<usize>depth << 2), t = i32.load(at);
-    i32.store(list(4) + (<usize>t << 2), k);
+    i32.store(listAt(4) + (<usize>t << 2), k);
     i32.store(at, t + 1);
   }
   return true;
@@ -108,10 +116,11 @@ function sort(n: i32): bool {
 
 @inline function width(bits: i32, slices: i32): i32 { return max((bits + slices) / slices, 2); }
 
-// Which k make a block, and how they are cut: what takes the fewest operations a product. A block costs as much as BLOCK_COST products more.
+// Choose the length of the next block and how to slice it, so that a product takes the fewest operations. A block costs as much as
+// BLOCK_COST additional products.
 @inline const BLOCK_COST: f64 = 15;
 let length: i32 = 0, slicesA: i32 = 0, slicesB: i32 = 0, widthA: i32 = 0, widthB: i32 = 0;
-function nextBlock(from: i32): bool {
+function chooseBlock(from: i32): bool {
   const depth = depthOf(sorted(from)), maxBits = FLOOR - depth;
   let best: f64 = Infinity;
   for (let ma = 1; ma <= MAX_SLICES; ++ma) for (let mb = 1; mb <= MAX_SLICES; ++mb) {
@@ -132,13 +141,13 @@ function nextBlock(from: i32): bool {
   return best < Infinity;
 }
 
-// All blocks. The ladder does a product in the time of LADDER_COST here.
+// Choose all blocks. False if that is no faster than the ladder, where a product costs as much as LADDER_COST products of slices.
 @inline const LADDER_COST: f64 = 20;
-function plan(): bool {
+function chooseBlocks(): bool {
   let work: f64 = 0, terms = 0;
   blockCount = 0;
   for (let t = 0; t < used; t += length) {
-    if (blockCount == BLOCKS || !nextBlock(t)) return false;
+    if (blockCount == BLOCKS || !chooseBlock(t)) return false;
     const at = blocks() + <usize>blockCount * BLOCK;
     i32.store(at, length); i32.store(at, slicesA, 4); i32.store(at, slicesB, 8); i32.store(at, widthA, 12); i32.store(at, widthB, 16);
     ++blockCount;
@@ -149,18 +158,18 @@ function plan(): bool {
   return work < LADDER_COST * <f64>(used + 1);
 }
 
-@inline function scaleOf(exponents: usize, vectorStep: i32, vectors: i32): f64 {
-  const r = vectorStep < vectors ? i32.load(exponents + (<usize>vectorStep << 2)) : 0;
-  return abs(r) > MAX_SCALE ? 1 : powerOfTwo(-r); // the others are zeros
+@inline function scaleOf(exponents: usize, l: i32, vectors: i32): f64 {
+  const r = l < vectors ? i32.load(exponents + (<usize>l << 2)) : 0;
+  return abs(r) > MAX_SCALE ? 1 : powerOfTwo(-r); // beyond MAX_SCALE all entries are zero
 }
 
-// Slices of `length` entries of each vectorStep, by groups of four vectors: slice after slice, and of each the four numbers for every k. Column k
-// of A is scaled by -c_k, row k of B by c_k - top.
-function cut<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
-  const slice = <usize>length << 5, coarsest = splat(1.5 * powerOfTwo(53 - w - depth)), finer = splat(powerOfTwo(-w));
+// Slice `length` entries of each vector, in groups of four vectors: slice after slice, and in each slice four numbers for every k.
+// Column k of A is scaled by 2^-c_k, row k of B by 2^(c_k - top).
+function sliceVectors<T>(p: usize, stride: usize, step: usize, vectors: i32, exponents: usize, from: i32, isA: bool, m: i32, w: i32, depth: i32, to: usize): void {
+  const slice = <usize>length << 5, coarsest = splat(grid(53 - w - depth)), finer = splat(powerOfTwo(-w));
   for (let l = 0; l < vectors; l += 2) {
     const scales = f64x2.replace_lane(splat(scaleOf(exponents, l, vectors)), 1, scaleOf(exponents, l + 1, vectors));
-    const l0 = p + <usize>l * vectorStep, next = l + 1 < vectors ? vectorStep : 0;
+    const l0 = p + <usize>l * stride, next = l + 1 < vectors ? stride : 0;
     let q = to + <usize>(l >> 2) * slice * m + <usize>(l & 2) * 8;
     for (let t = 0; t < length; ++t, q += 32) {
       const k = sorted(from + t), c = sizeA(k), at = l0 + <usize>k * step;
@@ -175,33 +184,33 @@ function cut<T>(p: usize, vectorStep: usize, step: usize, vectors: i32, exponent
   }
 }
 
-// Where the sum of products of slices i and j goes: the first grid and how many. None if all of it lies below the last one.
-function place(i: i32, j: i32, depth: i32, at: usize): void {
+// Where to add the sum of products of slices i and j: the first grid and the number of grids, 0 if all of it lies below the last one.
+function chooseGrids(i: i32, j: i32, depth: i32, at: usize): void {
   const size = log2Up(length) - i * widthA - j * widthB - depth, bit = 2 - (i + 1) * widthA - (j + 1) * widthB - depth;
-  let grid = 0;
-  while (grid < <i32>GRIDS && size <= first - grid * step - 53) ++grid;
-  let end = grid;
-  while (end < <i32>GRIDS && (end == grid || bit < first - (end - 1) * step - 52)) ++end;
+  let start = 0;
+  while (start < <i32>GRIDS && size <= first - start * step - 53) ++start;
+  let end = start;
+  while (end < <i32>GRIDS && (end == start || bit < first - (end - 1) * step - 52)) ++end;
   if (bit < first - (<i32>GRIDS - 1) * step - 52) lost += powerOfTwo(first - (<i32>GRIDS - 1) * step - 53);
-  i32.store(at, grid);
-  i32.store(at, end - grid, 4);
+  i32.store(at, start);
+  i32.store(at, end - start, 4);
 }
 
-// Minus what 16 sums say, to so many grids.
-@inline function deposit(p: usize, grid: usize, count: i32): void {
-  for (const end = p + 128; p != end; p += 16, grid += 16) {
-    let x = v128.load(p), s = v128.load(grid), t = sub(s, x);
-    v128.store(grid, t);
+// Subtract 16 sums from `count` grids.
+@inline function deposit(p: usize, to: usize, count: i32): void {
+  for (const end = p + 128; p != end; p += 16, to += 16) {
+    let x = v128.load(p), s = v128.load(to), t = sub(s, x);
+    v128.store(to, t);
     if (count == 1) continue;
-    x = sub(x, sub(s, t)); s = v128.load(grid, 128); t = sub(s, x);
-    v128.store(grid, t, 128);
+    x = sub(x, sub(s, t)); s = v128.load(to, 128); t = sub(s, x);
+    v128.store(to, t, 128);
     if (count == 2) continue;
-    x = sub(x, sub(s, t)); s = v128.load(grid, 256);
-    v128.store(grid, sub(s, x), 256);
+    x = sub(x, sub(s, t)); s = v128.load(to, 256);
+    v128.store(to, sub(s, x), 256);
   }
 }
 
-// The products of a block, groups by strips.
+// The products of a block: groups of four rows by strips of four columns.
 function multiply(groups: i32, strips: i32): void {
   const a0 = frame + SCRATCH_X, sliceSize = <usize>length << 5, b0 = a0 + <usize>(groups * slicesA) * sliceSize, c = products();
   for (let strip = 0; strip < strips; ++strip) {
@@ -222,14 +231,14 @@ function multiply(groups: i32, strips: i32): void {
   }
 }
 
-// The sums of all entries of a tile, rows of A by columns of B, with the exponents of both. False where they cannot be had this way.
-export function slice<T>(A: usize, aRow: usize, aCol: usize, B: usize, bRow: usize, bCol: usize, rows: i32, cols: i32, n: i32, rowExponents: usize, colExponents: usize): bool {
-  if (n > MAX_TERMS || !survey<T>(A, aRow, aCol, rows, rowExponents, n, list(0)) || !survey<T>(B, bCol, bRow, cols, colExponents, n, list(2))) return false;
-  if (!sort(n) || !plan()) return false;
+// Compute the sums of all entries of a tile, given the exponents of its rows and columns. False if slicing is impossible or too slow.
+export function multiplySliced<T>(A: usize, aRow: usize, aCol: usize, B: usize, bRow: usize, bCol: usize, rows: i32, cols: i32, n: i32, rowExponents: usize, colExponents: usize): bool {
+  if (n > MAX_TERMS || !survey<T>(A, aRow, aCol, rows, rowExponents, n, listAt(0)) || !survey<T>(B, bCol, bRow, cols, colExponents, n, listAt(2))) return false;
+  if (!sortByDepth(n) || !chooseBlocks()) return false;
   const groups = (rows + 3) >> 2, strips = (cols + 3) >> 2;
   for (let strip = 0; strip < strips; ++strip) for (let group = 0; group < groups; ++group) {
     const at = sums(group, strip);
-    for (let i: usize = 0; i < SUMS; i += 16) v128.store(at + i, splat(1.5 * powerOfTwo(first - <i32>(i >> 7) * step)));
+    for (let i: usize = 0; i < SUMS; i += 16) v128.store(at + i, splat(grid(first - <i32>(i >> 7) * step)));
   }
   let from = 0;
   for (let i = 0; i < blockCount; ++i, from += length) {
@@ -241,20 +250,20 @@ export function slice<T>(A: usize, aRow: usize, aCol: usize, B: usize, bRow: usi
       if (bitsA(k) >= slicesA * widthA) lost += powerOfTwo(1 - slicesA * widthA - depth);
       if (depthOf(k) - depth + bitsB(k) >= slicesB * widthB) lost += powerOfTwo(1 - slicesB * widthB - depth);
     }
-    for (let a = 0; a < slicesA; ++a) for (let b = 0; b < slicesB; ++b) place(a, b, depth, levels() + <usize>(a * slicesB + b) * 8);
-    cut<T>(A, aRow, aCol, rows, rowExponents, from, true, slicesA, widthA, 0, frame + SCRATCH_X);
-    cut<T>(B, bCol, bRow, cols, colExponents, from, false, slicesB, widthB, depth, frame + SCRATCH_X + (<usize>(groups * slicesA * length) << 5));
+    for (let a = 0; a < slicesA; ++a) for (let b = 0; b < slicesB; ++b) chooseGrids(a, b, depth, levels() + <usize>(a * slicesB + b) * 8);
+    sliceVectors<T>(A, aRow, aCol, rows, rowExponents, from, true, slicesA, widthA, 0, frame + SCRATCH_X);
+    sliceVectors<T>(B, bCol, bRow, cols, colExponents, from, false, slicesB, widthB, depth, frame + SCRATCH_X + (<usize>(groups * slicesA * length) << 5));
     multiply(groups, strips);
   }
   return true;
 }
 
-// The sum of one entry as an enclosure; false where it cannot be scaled back.
+// The enclosure of the sum of one entry. False if it cannot be scaled back.
 export function encloseSliced(record: usize, i: i32, j: i32, row: i32, col: i32): bool {
   const p = sums(i >> 2, j >> 2) + <usize>(((i & 3) << 5) + ((j & 3) << 3));
   const scale = row + col + top;
   if (abs(scale) > 600) return false;
-  const k1 = first + scale, k2 = k1 - step, k3 = k2 - step, unit = powerOfTwo(scale), last = 1.5 * powerOfTwo(first - 3 * step);
+  const k1 = first + scale, k2 = k1 - step, k3 = k2 - step, unit = powerOfTwo(scale), last = grid(first - 3 * step);
   return enclose(record, unitsOf(p, first), unitsOf(p + 128, first - step), unitsOf(p + 256, first - 2 * step), k1, k2, k3, (f64.load(p + 384) - last) * unit, 0, lost * unit);
 }
-@inline function unitsOf(p: usize, k: i32): i64 { return i64.load(p) - reinterpret<i64>(1.5 * powerOfTwo(k)); }
+@inline function unitsOf(p: usize, k: i32): i64 { return i64.load(p) - reinterpret<i64>(grid(k)); }

@@ -1,29 +1,32 @@
-// Substitution, blocked as in the papers: the unknowns in blocks, in the order of substitution; for each block the
-// products with what is known already, then a local solve on the diagonal block, one rounding an element.
+// Triangular substitution, blocked as in the triangular paper: the unknowns are divided into blocks in the order of substitution. For
+// each block come the products with the unknowns solved before, then a local solve with the diagonal block, with one rounding per
+// element.
 //
-// Where the rows of T are contiguous, workers take block rows by a counter, use what others have solved as it comes (the
-// count of solved blocks tells), and solve their block when all before it is done. A block waits only for blocks taken
-// earlier, so somebody always gets on. Where the columns are contiguous, a solved block is subtracted from all sums that
-// are left, every worker its share of the rows.
+// If the rows of T are contiguous, workers take block rows by a counter, use the unknowns of other blocks as they are solved (JOB_DONE
+// counts the solved blocks), and solve their block when all blocks before it are done. A block waits only for blocks taken earlier,
+// so one worker can always proceed. If the columns are contiguous, a solved block is subtracted from all remaining sums, where every
+// worker has its share of the rows.
 import { addExactly, certifiedEntry, put, setRecord } from "../exact/certificate";
 import { filter } from "../exact/filter";
 import { frame } from "../frame";
-import { rowAt, spread, spreadRecord } from "./gemv";
+import { encloseRow, subtractColumns } from "./columns";
+import { setRowTerms } from "./gemv";
+import { recordDecided, resetHistory, skipFilter } from "./history";
 import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND } from "../layout";
 import { Dot } from "../range";
-import { forget, skipFilter, remember, rowDots } from "./rows";
+import { rowDots } from "./rows";
 import { filterSuffices, setScalars, setTerms, settle } from "../exact/settle";
 import { one } from "../simd";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "../team";
 
-// What a worker needs for a block of so many rows, in this order: enclosures of the products beside the diagonal block,
-// the residual and the correction of a refinement, and the block itself, row by row.
+// The workspace for a block of `size` rows, in this order: enclosures of the products outside the diagonal block, the residual and the
+// correction of a refinement, and the diagonal block, row by row.
 @inline function residualAt(work: usize, size: i32): usize { return work + <usize>size * ENCLOSURE; }
 @inline function correctionAt(work: usize, size: i32): usize { return residualAt(work, size) + (<usize>size << 3); }
 @inline function diagonalAt(work: usize, size: i32): usize { return correctionAt(work, size) + (<usize>size << 3); }
 
-let low: i32 = 0, high: i32 = 0; // the rows of the block at hand
-let proved: i32 = 0; // how many of them the filter was enough for, or would have been
+let low: i32 = 0, high: i32 = 0; // the rows of the current block
+let decided: i32 = 0; // how many of them the filter decided, or would have decided
 function setBlock(job: usize, k: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE);
   if (i32At(job, JOB_UPPER)) {
@@ -35,19 +38,19 @@ function setBlock(job: usize, k: i32): void {
   }
 }
 
-// The rows of a block, in order: out_i from rhs_i minus the enclosure in its record (none: records = 0) minus the products
-// in the block, which starts at `diagonal`. Vectors are addressed by the index of the row in T.
-function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: usize, rhs: usize, x: usize, out: usize): void {
+// The rows of the block, in order: out_i from rhs_i, minus the enclosure in its record (if records is not 0), minus the products in the
+// diagonal block, which is at `diagonal`. Vectors are indexed by the row of T.
+function solveRows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: usize, rhs: usize, x: usize, out: usize): void {
   const upper = i32At(job, JOB_UPPER) != 0, unit = i32At(job, JOB_UNIT) != 0, residual = kind == RESIDUAL;
-  proved = 0;
+  decided = 0;
   const own = <i32>(residual && !unit), finish = residual || unit && kind != CORRECTED ? ROUND : kind;
   for (let r = 0; r < high - low; ++r) {
     const i = upper ? high - 1 - r : low + r;
     if (records != 0) memory.copy(frame, records + <usize>(i - low) * ENCLOSURE, ENCLOSURE);
     else setRecord(frame, 0, 0, 0);
     const from = upper ? i + 1 - own : low, n = (upper ? high : i + own) - from, row = diagonal + <usize>(i - low) * step;
-    const open = f64.load(frame, BOUND) != f64.load(frame, BOUND);
-    if (n > 0 && !open && !filter<T, Dot>(frame, row + <usize>(from - low) * sizeof<T>(), x + <usize>from * sizeof<T>(), n)) f64.store(frame, NaN, BOUND);
+    const noEnclosure = f64.load(frame, BOUND) != f64.load(frame, BOUND);
+    if (n > 0 && !noEnclosure && !filter<T, Dot>(frame, row + <usize>(from - low) * sizeof<T>(), x + <usize>from * sizeof<T>(), n)) f64.store(frame, NaN, BOUND);
     f64.store(frame, -f64.load(frame, HIGH), HIGH);
     f64.store(frame, -f64.load(frame, LOW), LOW);
     const b = one<T>(rhs + <usize>i * sizeof<T>()), extra = residual && unit ? -one<T>(x + <usize>i * sizeof<T>()) : 0;
@@ -55,17 +58,17 @@ function rows<T>(job: usize, kind: i32, diagonal: usize, step: usize, records: u
     if (extra != 0) addExactly(frame, extra);
     const d: f64 = finish == ROUND || unit ? 1 : one<T>(row + <usize>(i - low) * sizeof<T>());
     let v = certifiedEntry(frame, finish, d, sizeof<T>() == 4);
-    if (v == v) ++proved;
+    if (v == v) ++decided;
     else {
       if (records != 0) {
         const first = upper ? from : 0, all = upper ? i32At(job, JOB_M) - from : n + low;
-        rowAt<T>(job, i, first, x + <usize>first * sizeof<T>(), all);
+        setRowTerms<T>(job, i, first, x + <usize>first * sizeof<T>(), all);
       } else {
         setTerms(row + <usize>(from - low) * sizeof<T>(), sizeof<T>(), x + <usize>from * sizeof<T>(), sizeof<T>(), n);
       }
       setScalars(-1, 1, b, extra);
       v = settle<T>(finish, d, sizeof<T>() == 4);
-      proved += <i32>filterSuffices;
+      decided += <i32>filterSuffices;
     }
     put<T>(out + <usize>i * sizeof<T>(), v);
   }
@@ -77,15 +80,15 @@ function isFinite<T>(p: usize, n: i32): bool {
   return zero == 0;
 }
 
-// Solve the block at hand, and refine it if that was asked for.
-function solve<T>(job: usize, diagonal: usize, step: usize, work: usize): void {
+// Solve the current block, with JOB_REFINE steps of refinement.
+function solveBlock<T>(job: usize, diagonal: usize, step: usize, work: usize): void {
   const kind = i32At(job, JOB_FINISH), x = addressAt(job, JOB_X), size = i32At(job, JOB_BLOCK_SIZE);
-  rows<T>(job, kind, diagonal, step, work, addressAt(job, JOB_Y), x, addressAt(job, JOB_OUT));
+  solveRows<T>(job, kind, diagonal, step, work, addressAt(job, JOB_Y), x, addressAt(job, JOB_OUT));
   if (kind == RESIDUAL) return;
   const start = <usize>low * sizeof<T>(), r = residualAt(work, size) - start, d = correctionAt(work, size) - start;
   for (let k = i32At(job, JOB_REFINE); k > 0 && isFinite<T>(x + start, high - low); --k) {
-    rows<T>(job, RESIDUAL, diagonal, step, work, addressAt(job, JOB_Y), x, r);
-    rows<T>(job, kind, diagonal, step, 0, r, d, d);
+    solveRows<T>(job, RESIDUAL, diagonal, step, work, addressAt(job, JOB_Y), x, r);
+    solveRows<T>(job, kind, diagonal, step, 0, r, d, d);
     for (let i = low; i < high; ++i) {
       const at = <usize>i * sizeof<T>(), sum = one<T>(x + at) + one<T>(d + at);
       put<T>(x + at, sum == 0 ? 0 : sum);
@@ -93,12 +96,12 @@ function solve<T>(job: usize, diagonal: usize, step: usize, work: usize): void {
   }
 }
 
-// Blocks FROM to TO, whose rows are at hand.
+// Blocks JOB_FROM to JOB_TO, whose rows are in memory.
 export function trsvByRows<T>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), upper = i32At(job, JOB_UPPER) != 0;
   const A = addressAt(job, JOB_A), step = addressAt(job, JOB_A_ROW), x = addressAt(job, JOB_X);
   const work = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
-  if (i32At(job, JOB_FROM) == 0) forget();
+  if (i32At(job, JOB_FROM) == 0) resetHistory();
   while (true) {
     const k = take(job, 1);
     if (k >= i32At(job, JOB_TO)) break;
@@ -112,13 +115,13 @@ export function trsvByRows<T>(job: usize, worker: i32): void {
       if (!skip) rowDots<T>(work, A + <usize>low * step + <usize>from * sizeof<T>(), step, high - low, x + <usize>from * sizeof<T>(), to - from);
       used = done;
     }
-    solve<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
-    if (k > 0) remember(proved);
+    solveBlock<T>(job, A + <usize>low * step + <usize>low * sizeof<T>(), step, work);
+    if (k > 0) recordDecided(decided);
     setAndWake(job, job + JOB_DONE, k + 1);
   }
 }
 
-// Blocks FROM to TO, whose columns are at hand.
+// Blocks JOB_FROM to JOB_TO, whose columns are in memory.
 export function trsvByColumns<T>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_M), size = i32At(job, JOB_BLOCK_SIZE), workers = i32At(job, JOB_WORKERS);
   const A = addressAt(job, JOB_A), step = addressAt(job, JOB_A_COL);
@@ -129,18 +132,18 @@ export function trsvByColumns<T>(job: usize, worker: i32): void {
       for (let i = low; i < high; ++i) {
         const record = work + <usize>(i - low) * ENCLOSURE;
         if (k == 0) setRecord(record, 0, 0, 0);
-        else spreadRecord(job, i, k * size, record);
+        else encloseRow(job, i, k * size, record);
         for (let j = low; j < high; ++j)
           memory.copy(diagonal + <usize>(i - low) * width + <usize>(j - low) * sizeof<T>(), A + <usize>i * sizeof<T>() + <usize>j * step, sizeof<T>());
       }
-      solve<T>(job, diagonal, width, work);
+      solveBlock<T>(job, diagonal, width, work);
     }
     barrier(job, 0);
     const upper = i32At(job, JOB_UPPER) != 0, first = upper ? 0 : high, end = upper ? low : n;
-    // Whole groups of eight rows for each worker.
+    // Every worker has whole groups of eight rows.
     const groups = (end + 7) / 8 - first / 8, share = (groups + workers - 1) / workers;
     const from = (first & ~7) + 8 * share * worker, to = min(from + 8 * share, end);
-    if (from < to) spread<T>(job, max(from, first), to, low, high, n);
+    if (from < to) subtractColumns<T>(job, max(from, first), to, low, high, n);
     barrier(job, 0);
   }
 }

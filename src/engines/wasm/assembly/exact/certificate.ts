@@ -1,25 +1,25 @@
-// The certificate, twin of exact/enclosure.ts for rounding to nearest: if every number of an enclosure rounds to the same
-// result, that is the result; NaN where it is not proved.
+// The certificate, the twin of src/exact/enclosure.ts for rounding to nearest: if every number in an enclosure rounds to the same
+// result, that result is proved. Functions named certified... return it, or NaN if the enclosure does not decide it.
 import { BOUND, GRID, HIGH, LOW, PAPER, ROUND, SINGLE } from "../layout";
 import { U, productExcess, splat, twoSumError } from "../simd";
 
 @inline export const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
 @inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
-// A bound is itself a sum of many rounded numbers: see exact/enclosure.ts.
+// A bound is itself a sum of many rounded numbers, and so is its sum with |l|: see src/exact/enclosure.ts.
 @inline export const BOUND_SLACK: f64 = 1.00000095367431640625; // 1 + 2^-20
 @inline export const SUM_SLACK: f64 = 1.0000000000000008882; // 1 + 2^-50
-@inline const TINY: f64 = 8.095e-320; // 2^-1060 and a little: what a few underflowing products may lose
+@inline const TINY: f64 = 8.095e-320; // slightly above 2^-1060: more than a few underflowing products can lose
 
 @inline function nextUp(x: f64): f64 { return x == 0 ? f64.MIN_VALUE : reinterpret<f64>(reinterpret<i64>(x) + (x > 0 ? 1 : -1)); }
 
-// The same in the ordinary case, for loops: binary64, and a bound that has been inflated already.
+// certified() for loops, in the usual case: binary64, and a bound that is inflated already.
 @inline export function inflated(bound: f64): f64 { return bound * BOUND_SLACK; }
 @inline export function certifiedQuickly(high: f64, low: f64, bound: f64): f64 {
   const h = high + low, m = (abs(twoSumError(high, low, h)) + bound) * SUM_SLACK;
   return h + m == h && h - m == h && abs(h) > SMALL && abs(h) < LARGE ? h : NaN;
 }
 
-// The number that all within bound of high + low round to.
+// The number to which all numbers within `bound` of high + low round.
 export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
   const h = high + low, l = twoSumError(high, low, h), size = abs(h);
   if (bound == 0 && size - size == 0) {
@@ -35,8 +35,8 @@ export function certified(high: f64, low: f64, bound: f64, single: bool): f64 {
 }
 
 // The same for the quotient by d. With q = RN(h / d) the remainder h - q d is a double, and
-//   (h + l + e) / d = q + (h - q d + l + e) / d:
-// the sum of remainder and l rounds once, the division once.
+//   (h + l + e) / d = q + (h - q d + l + e) / d.
+// The sum of the remainder and l rounds once, and the division once.
 export function certifiedQuotient(high: f64, low: f64, bound: f64, d: f64, single: bool): f64 {
   const h = high + low, l = twoSumError(high, low, h);
   if (bound == 0 && l == 0) {
@@ -54,9 +54,10 @@ export function excess(x: f64, y: f64): f64 {
   return f64x2.extract_lane(productExcess(splat(x), splat(y), splat(x * y)), 0);
 }
 
-// The enclosure record becomes that of alpha * itself + beta * y, alpha and beta not zero unless nothing is to be read.
-//   alpha h is a product and its error term, alpha l rounds once; beta y likewise; the sum of the two products has an
-//   error term; the small parts are added with three roundings.
+// Replace the enclosure of a sum s in a record by that of alpha s + beta y. alpha or beta is 0 only if s or y is not to be
+// read.
+//   alpha high is a product with its error term, and so is beta y; alpha low rounds once. The sum of the two products has an error
+//   term. The small parts are added with three roundings.
 export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
   const p = alpha * high, a = alpha * low, b = beta * y, s = p + b;
@@ -67,13 +68,13 @@ export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   f64.store(record, abs(alpha) * bound * BOUND_SLACK + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
 }
 
-// The entry alpha * the sum in a record + beta * y, or NaN; the record becomes its enclosure.
+// The entry alpha s + beta y for the sum s in a record, or NaN. The record becomes the enclosure of the entry.
 export function certifiedCombination(record: usize, alpha: f64, beta: f64, y: f64, single: bool): f64 {
   if (alpha != 1 || beta != 0) combine(record, alpha, beta, y);
   return certified(f64.load(record, HIGH), f64.load(record, LOW), f64.load(record, BOUND), single);
 }
 
-// The record plus a number: TwoSum, and one rounding among the small parts.
+// Add a number to the sum in a record: TwoSum, and one rounding among the small parts.
 export function addExactly(record: usize, v: f64): void {
   const h = f64.load(record, HIGH), s = h + v, error = twoSumError(h, v, s), rest = f64.load(record, LOW) + error;
   f64.store(record, s, HIGH);
@@ -88,13 +89,13 @@ export function addExactly(record: usize, v: f64): void {
   f64.store(record, 0, GRID);
 }
 
-// IEEE division, but for the sign of an exact zero.
+// IEEE division, except that an exact zero is +0.
 export function divide(s: f64, d: f64, single: bool): f64 {
   const q = single ? <f64>(<f32>s / <f32>d) : s / d;
   return q == 0 && (s == 0 || d - d != 0) ? 0 : q;
 }
 
-// The entry made from the sum in a record, or NaN.
+// The entry that `kind` (JOB_FINISH) makes of the sum in a record and the divisor d, or NaN.
 export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): f64 {
   const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
   if (kind == SINGLE) return certifiedQuotient(high, low, bound, d, single);
@@ -102,7 +103,7 @@ export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): 
   if (kind == ROUND) return s;
   const q = divide(s, d, single);
   if (kind == PAPER) return q;
-  // s is known, and so is an interval for what it leaves: divided and added, both ends must agree.
+  // CORRECTED: RN(q + RN((sum - s) / d)). s is known and sum - s lies in an interval; both of its ends must give the same result.
   const h = high + low, l = twoSumError(high, low, h), rest = (h - s) + l;
   const m = (bound * BOUND_SLACK + 2 * U * abs(rest)) * SUM_SLACK + (bound == 0 && rest == 0 ? 0 : TINY);
   const under = correct(q, (rest - m) / d, single), over = correct(q, (rest + m) / d, single);
@@ -110,7 +111,7 @@ export function certifiedEntry(record: usize, kind: i32, d: f64, single: bool): 
 }
 @inline function correct(q: f64, r: f64, single: bool): f64 { return single ? <f64>(<f32>q + <f32>r) : q + r; }
 
-// Store a result; a NaN in an array is always the same one.
+// Store a result. All NaNs in arrays have the same bits.
 @inline export function put<T>(p: usize, v: f64): void {
   if (sizeof<T>() == 8) i64.store(p, v == v ? reinterpret<i64>(v) : 0x7ff8000000000000);
   else i32.store(p, v == v ? reinterpret<i32>(<f32>v) : 0x7fc00000);

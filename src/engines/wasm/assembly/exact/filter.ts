@@ -1,46 +1,47 @@
-// Stage 1, the certified filter: one pass that returns the sum as high + low with a rigorous bound.
+// Stage 1, the certified filter: one pass over the terms that returns their sum as high + low with a rigorous error bound. All
+// reductions and dot products start here (docs/stages.md).
 //
-// Every lane adds its terms to s, which starts at 1.5 * 2^k and must stay in [2^k, 2^(k+1)): there all
-// doubles are multiples of g = 2^(k-52), so that with t = RN(s + x)
+// Every lane adds its terms to s, which starts at 1.5 * 2^k and must stay in [2^k, 2^(k+1)). All doubles there are multiples of
+// g = 2^(k-52), so that with t = RN(s + x)
 //     q = t - s          is exact (a multiple of g below 2^k), and
 //     r = x - q          is the rounding error of t, exact and at most h = g / 2 = 2^(k-53).
-// The s parts are therefore exact, and only the small r are added with rounding, in c. This is extraction
-// against a power of two (Rump's AccSum, Demmel and Nguyen's bins) with one level: four operations a
-// term where TwoSum with a gathered bound takes nine, and the bound comes for nothing.
+// The s parts are therefore exact, and only the small r are added with rounding, in c. This is extraction against a power of two
+// (Rump's AccSum, Demmel and Nguyen's bins) with one level: four operations per term, where TwoSum with a running error bound takes
+// nine, and the bound costs nothing.
 //
-// Staying in the binade is checked, not assumed: the bitwise OR and AND of all t must agree in sign and
-// exponent. (Measured on a Zen 4: 0.30 ns an element in cache, 0.42 with xor-and-or, 0.70 for TwoSum.)
+// That s stays in its binade is checked, not assumed: the bitwise OR and AND of all t must agree in sign and exponent. (Measured on
+// a Zen 4: 0.30 ns per element in cache, 0.42 with xor-and-or, 0.70 with TwoSum.)
 //
-// Bound for one lane of n terms, u = 2^-53.
-//   c after i steps: |c| <= i h, because i h is a double and rounding is monotone. Each addition errs by
-//   at most u i h, together u h n (n + 1) / 2.
-//   Closing adds four lanes' c in a tree, |c| <= n h each: 8 u n h more for the four.
-//   The four s - 1.5 * 2^k are multiples of g of at most 2^(k-1): their sum is a multiple of g of at most
-//   2^(k+1) = 2^53 g, exact.
-//   For the 8 lanes: 4 u h n (n + 1) + 16 u h n, and with a fused product 8 n u h more for the rounding of
-//   r = RN(x y - q), |r| <= h: in all at most u h (4 n^2 + 28 n) <= 4 u h (n + 4)^2.
+// Bound for one lane of n terms, u = 2^-53:
+//   c after i steps: |c| <= i h, because i h is a double and rounding is monotone. Each addition errs by at most u i h, together
+//   u h n (n + 1) / 2.
+//   Closing adds the c of four lanes in a tree, |c| <= n h each: 8 u n h more for the four.
+//   The four s - 1.5 * 2^k are multiples of g of at most 2^(k-1). Their sum is a multiple of g of at most 2^(k+1) = 2^53 g: exact.
+//   For the 8 lanes: 4 u h n (n + 1) + 16 u h n, and with a fused product 8 n u h more for the rounding of r = RN(x y - q),
+//   |r| <= h: in all at most u h (4 n^2 + 28 n) <= 4 u h (n + 4)^2.
 // Underflow: sums have none. A fused r errs by at most 2^-1075 more, 8 n 2^-1075 = n 2^-1072 in all.
 import { frame } from "../frame";
 import { BLOCK, BOUND, GRID, HIGH, LOW, TAIL_X, TAIL_Y } from "../layout";
-import { binade, isDot, isRounded, largest, log2Up, powerOfTwo, range, term } from "../range";
+import { MAX_TERM, MIN_GRID, binade, grid, halfStep, log2Up, sameBinade } from "../grid";
+import { isDot, isRounded, largest, range, term } from "../range";
 import { U, add, fused, load, load2, load4, load6, mul, splat, sub, twoSumError } from "../simd";
 
-// Place the grid for blocks of n terms after a look at the first few: 1.5 * 2^k with n * largest <= 2^(k-1), never
-// finer than before. False where the numbers are out of reach (infinities, or so large that sums might
-// overflow). Below 2^-900 the bound itself would underflow: the grid stays there, and the certificate fails.
-function place<T, Op>(record: usize, px: usize, py: usize, look: i32, n: i32): bool {
-  range<T, Op>(px, py, look);
-  if (!(largest < 1e290)) return false;
-  const k = max(binade(largest) + log2Up((n + 7) >> 3) + 1, -900);
-  f64.store(record, max(1.5 * powerOfTwo(k), f64.load(record, GRID)), GRID);
+// Place the grid for blocks of n terms by the first `sample` of them: 1.5 * 2^k with (n / 8) * largest <= 2^(k-1), never finer than
+// before. False if the terms are out of range (infinities, or so large that sums might overflow). Below 2^-900 the bound itself
+// would underflow: the grid stays there, and the certificate fails.
+function placeGrid<T, Op>(record: usize, px: usize, py: usize, sample: i32, n: i32): bool {
+  range<T, Op>(px, py, sample);
+  if (!(largest < MAX_TERM)) return false;
+  const k = max(binade(largest) + log2Up((n + 7) >> 3) + 1, MIN_GRID);
+  f64.store(record, max(grid(k), f64.load(record, GRID)), GRID);
   return true;
 }
 
-// Close a block (a function of its own, so that the loop keeps its registers, see ladder.ts): two exact sums, two
-// rests, and the block's error go into high + low and bound.
-//   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of
-//   u |low'|. The few roundings in bound itself are covered by the certificate, which inflates it.
-export function close(record: usize, exact: v128, rest: v128, error: f64): void {
+// Close a block: add two exact sums, two rests and the block's error to the record. (A separate function, so that the loop keeps
+// its registers.)
+//   low' = low + ((ea + eb) + (ca + cb)): three roundings of at most u times the sum of magnitudes, one of u |low'|. The few
+//   roundings in bound itself are covered by the certificate, which inflates it.
+export function closeBlock(record: usize, exact: v128, rest: v128, error: f64): void {
   let high = f64.load(record, HIGH);
   const a = f64x2.extract_lane(exact, 0), b = f64x2.extract_lane(exact, 1);
   const ca = f64x2.extract_lane(rest, 0), cb = f64x2.extract_lane(rest, 1);
@@ -54,24 +55,20 @@ export function close(record: usize, exact: v128, rest: v128, error: f64): void 
   f64.store(record, f64.load(record, BOUND) + error + U * (abs(low) + 3 * (abs(ea) + abs(eb) + abs(ca) + abs(cb))), BOUND);
 }
 
-@inline export function sameBinade(or: v128, and: v128): bool {
-  const x = v128.xor(or, and);
-  return ((i64x2.extract_lane(x, 0) | i64x2.extract_lane(x, 1)) >>> 52) == 0;
-}
-
-// Three kinds of term share one loop. EXACT: the term itself is a double (all but products of binary64
-// numbers). FUSED: a product, never rounded at all: t = RN(s + x y), q = t - s, r = RN(x y - q).
-// SPLIT: a product without fused multiply-add. x = xh + xl with the last 27 bits of the significand in xl
-// (truncated: one mask), y likewise, p = RN(x y), t = RN(s + p), q = t - s, and
+// Three kinds of term share one loop.
+// EXACT: the term itself is a double (all terms but products of binary64 numbers).
+// FUSED: a product that is never rounded: t = RN(s + x y), q = t - s, r = RN(x y - q).
+// SPLIT: a product without fused multiply-add. x = xh + xl with the last 27 bits of the significand in xl (truncated by one mask),
+// y likewise, p = RN(x y), t = RN(s + p), q = t - s, and
 //     r = RN(RN(xh yh - q) + b),   b = RN(xh yl + RN(xl y)),   xh yh and xh yl exact (52 and 53 bits).
-// xl has the sign of x and yl that of y: the two parts of b do not cancel, so |xl y| <= |b| (1 + 2 u). And
-// |p - x y| <= u |p| <= u 2^k = h makes |x y - q| <= 2 h. So the roundings of xl y, b, xh yh - q and r are at
-// most u times |b|, |b|, 2 h + |b| and 2 h, all but for factors 1 + 4 u: together at most u (4 B + 5 h) with B
-// the largest |b|, gathered in the same loop. (For normal x and y that is 2^-22 |x y|; where one of them is
-// subnormal it may be all of u |x y|, which is why B is gathered and not the largest product.)
-// |r| <= 2 h + u (4 B + 5 h) <= 2.5 h + 2^-50 B =: h' takes the place of h above, and 8 n u (4 B + 5 h) comes on
-// top. Underflow: three products err by at most 2^-1075 each, 8 lanes: n 2^-1070. (Exact Dekker products take
-// four operations more: 1.0 ns an element against 0.83.)
+// xl has the sign of x and yl that of y, so the two parts of b do not cancel, and |xl y| <= |b| (1 + 2 u). From
+// |p - x y| <= u |p| <= u 2^k = h it follows that |x y - q| <= 2 h. So the roundings of xl y, b, xh yh - q and r are at most u times
+// |b|, |b|, 2 h + |b| and 2 h, up to factors 1 + 4 u: together at most u (4 B + 5 h), where B is the largest |b|, found in the same
+// loop. (For normal x and y that is 2^-22 |x y|; if one of them is subnormal it may be all of u |x y|, which is why the loop takes
+// the maximum of |b| and not of the products.)
+// |r| <= 2 h + u (4 B + 5 h) <= 2.5 h + 2^-50 B =: h' replaces h in the bound above, and 8 n u (4 B + 5 h) is added.
+// Underflow: three products err by at most 2^-1075 each; over 8 lanes that is below n 2^-1070. (Exact Dekker products take four
+// operations more: 1.0 ns per element instead of 0.83.)
 @inline const EXACT: i32 = 0;
 @inline const FUSED: i32 = 1;
 @inline const SPLIT: i32 = 2;
@@ -79,9 +76,9 @@ export function close(record: usize, exact: v128, rest: v128, error: f64): void 
 
 @inline function truncate(x: v128): v128 { return v128.and(x, i64x2.splat(~0x7ffffff)); }
 
-function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): bool {
+function block<T, Op>(record: usize, px: usize, py: usize, n: i32, G: f64): bool {
   const kind = kindOf<T, Op>();
-  const S = splat(grid);
+  const S = splat(G);
   let s0 = S, s1 = S, s2 = S, s3 = S, or = S, and = S;
   let c0 = splat(0), c1 = c0, c2 = c0, c3 = c0, large = c0;
   const stride = 8 * sizeof<T>();
@@ -126,10 +123,10 @@ function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): b
   if (!sameBinade(or, and)) return false;
   const m = <f64>((n >> 3) + 4);
   const B = max(f64x2.extract_lane(large, 0), f64x2.extract_lane(large, 1)); // 0 unless SPLIT
-  const h = grid * (U / 1.5);
+  const h = halfStep(G);
   const h1 = kind == SPLIT ? 2.5 * h + B * 8.881784197001252e-16 : h; // 2^-50
   const products = kind == EXACT ? 0 : kind == FUSED ? 4 * f64.MIN_VALUE : 8 * U * (4 * B + 5 * h) + 16 * f64.MIN_VALUE;
-  close(
+  closeBlock(
     record,
     add(add(sub(s0, S), sub(s1, S)), add(sub(s2, S), sub(s3, S))),
     add(add(c0, c1), add(c2, c3)),
@@ -138,17 +135,17 @@ function block<T, Op>(record: usize, px: usize, py: usize, n: i32, grid: f64): b
   return true;
 }
 
-// The last n elements of the two vectors, fewer than 8, with zeros behind them.
+// The last n elements of the two vectors, fewer than 8, padded with zeros.
 function copyTails<T>(px: usize, py: usize, n: i32): void {
   memory.fill(frame + TAIL_X, 0, 128);
   memory.copy(frame + TAIL_X, px, <usize>n * sizeof<T>());
   memory.copy(frame + TAIL_Y, py, <usize>n * sizeof<T>());
 }
 
-// n terms more, into the record. The grid is kept from block to block. The first is placed by a look at 16 terms; when a
-// block leaves its grid, a new one is placed by all its terms. False: out of reach, the filter knows nothing.
+// Add n terms to the record. The grid is kept from block to block. The first one is placed by 16 terms; when a sum leaves the grid's
+// binade, a new grid is placed by all terms of the block. False if the terms are out of range: the record is then useless.
 export function filter<T, Op>(record: usize, px: usize, py: usize, n: i32): bool {
-  if (f64.load(record, GRID) == 0 && !place<T, Op>(record, px, py, min(n, 16), min(n, BLOCK))) return false;
+  if (f64.load(record, GRID) == 0 && !placeGrid<T, Op>(record, px, py, min(n, 16), min(n, BLOCK))) return false;
   while (n > 0) {
     let m = min(n, BLOCK) & ~7;
     if (m == 0) {
@@ -158,7 +155,7 @@ export function filter<T, Op>(record: usize, px: usize, py: usize, n: i32): bool
       m = 8;
     }
     if (!block<T, Op>(record, px, py, m, f64.load(record, GRID))) {
-      if (!place<T, Op>(record, px, py, m, m) || !block<T, Op>(record, px, py, m, f64.load(record, GRID))) return false;
+      if (!placeGrid<T, Op>(record, px, py, m, m) || !block<T, Op>(record, px, py, m, f64.load(record, GRID))) return false;
     }
     const step = <usize>m * sizeof<T>();
     px += step;

@@ -1,5 +1,5 @@
-// What the certificate leaves open: the terms of one entry through the ladder and, where that does not decide it,
-// exactly into the superaccumulator.
+// Stages 2 and 3 for one entry of a matrix routine that the certificate does not decide: the terms go through the ladder and, if
+// that does not decide either, exactly into the superaccumulator.
 import { frame } from "../frame";
 import { CORRECTED, HIGH, PAPER, ROUND, SCRATCH_OUT, SINGLE } from "../layout";
 import { clear, depositGathered, dropGathered, encloseGathered, exactLadder, gather } from "./ladder";
@@ -8,7 +8,7 @@ import { one } from "../simd";
 import { BOUND_SLACK, addExactly, certifiedEntry, combine, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
-// One entry: alpha * sum of a_k b_k + beta * y + extra, a and b with any steps (in bytes), then the finish.
+// The entry: alpha * (sum of a_k b_k) + beta * y + extra, then the finish (JOB_FINISH). a and b have any strides (in bytes).
 let pa: usize = 0, stepA: usize = 0, pb: usize = 0, stepB: usize = 0, count: i32 = 0;
 let alpha: f64 = 0, beta: f64 = 0, y: f64 = 0, extra: f64 = 0;
 
@@ -17,8 +17,8 @@ export function setTerms(a: usize, aStep: usize, b: usize, bStep: usize, n: i32)
 }
 export function setScalars(a: f64, b: f64, value: f64, more: f64): void { alpha = a; beta = b; y = value; extra = more; }
 
-// Terms gathered at a time, in two halves of one block of scratch.
-@inline const PART: i32 = 4096;
+// Terms packed at a time, in two halves of one block of scratch memory.
+@inline const MAX_PACKED: i32 = 4096;
 
 function pack<T>(p: usize, step: usize, n: i32, to: usize): void {
   let i = 0;
@@ -26,19 +26,20 @@ function pack<T>(p: usize, step: usize, n: i32, to: usize): void {
   for (; (i & 7) != 0; ++i) f64.store(to + (i << 3), 0);
 }
 
-// The products into the accumulator; returns the bound of what was lost. Unless `exact`, the last of them are only gathered.
+// Add the products to the accumulator; returns the bound of what was lost. Unless `exact`, the last of them are gathered and not
+// deposited yet.
 function addProducts<T>(exact: bool): f64 {
   clear();
   let bound: f64 = 0;
-  const x = frame + SCRATCH_OUT, z = x + (PART << 3);
+  const x = frame + SCRATCH_OUT, z = x + (MAX_PACKED << 3);
   let from = 0;
-  if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && alpha - alpha == 0) { // where they are, but for the last few
+  if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && alpha - alpha == 0) { // in place, except for the last few
     from = count & ~7;
     if (exact) exactLadder<f64, Dot>(pa, pb, from);
     else bound = gather<f64, Dot>(pa, pb, from);
   }
-  for (; from < count; from += PART) {
-    const n = min(PART, count - from), padded = (n + 7) & ~7;
+  for (; from < count; from += MAX_PACKED) {
+    const n = min(MAX_PACKED, count - from), padded = (n + 7) & ~7;
     pack<T>(pa + <usize>from * stepA, stepA, n, x);
     pack<T>(pb + <usize>from * stepB, stepB, n, z);
     if (!(alpha - alpha == 0)) addInfinite(x, z, n);
@@ -48,18 +49,18 @@ function addProducts<T>(exact: bool): f64 {
   return bound;
 }
 
-// The products in the accumulator become all there is to sum up; so does the bound.
+// Scale the products in the accumulator by alpha and add the other terms. Returns the scaled bound.
 function addOthers(bound: f64): f64 {
   if (alpha != 1 && alpha - alpha == 0) {
     scale(alpha);
-    if (bound != 0) bound = bound * abs(alpha) + 4 * f64.MIN_VALUE; // must not underflow to nothing
+    if (bound != 0) bound = bound * abs(alpha) + 4 * f64.MIN_VALUE; // must not underflow to 0
   }
   if (beta != 0) addProduct(beta, y);
   addNumber(extra);
   return bound;
 }
 
-// Terms with an infinite factor alpha (or NaN): each is NaN or an infinity of its own.
+// Terms with an infinite alpha, or a NaN: each is NaN or an infinity.
 function addInfinite(x: usize, z: usize, n: i32): void {
   for (let i = 0; i < n; ++i) addNumber(alpha * sign(f64.load(x + (i << 3))) * sign(f64.load(z + (i << 3))));
 }
@@ -71,7 +72,7 @@ function finish(kind: i32, d: f64, single: bool): f64 {
   if (kind == ROUND) return s;
   const q = divide(s, d, single);
   if (kind == PAPER || special() != 0) return q;
-  if (!(s - s == 0)) return NaN; // the sum overflowed: an infinity, and the opposite one as what is left
+  if (!(s - s == 0)) return NaN; // the sum overflowed: an infinity, corrected by the opposite one
   addNumber(-s);
   const r = quotient(d, single);
   addNumber(s);
@@ -79,18 +80,18 @@ function finish(kind: i32, d: f64, single: bool): f64 {
   return sum == 0 ? 0 : sum;
 }
 
-// Whether the filter would have known the last entry: of 4096 terms it loses 2^-72 of the largest and must know 54 bits, the ladder
+// Whether the filter would have decided the last entry: on 4096 terms it loses 2^-72 of the largest and must know 54 bits; the ladder
 // loses 2^-163.
 export let filterSuffices: bool = false;
 @inline const FILTER_MARGIN: f64 = 4.460149039706125e43; // 2^145
 
-// The entry that setTerms and setScalars described. A bound that is not a number, or an infinity among the
-// terms, is no obstacle: the flags of the accumulator are exact in both.
+// The entry that setTerms and setScalars describe. A bound that is NaN, or an infinity among the terms, does no harm: the
+// accumulator's flags for special terms are exact in both cases.
 export function settle<T>(kind: i32, d: f64, single: bool): f64 {
   const bound = addProducts<T>(false);
   filterSuffices = false;
   if (alpha - alpha == 0 && encloseGathered(frame, bound)) {
-    // Without the accumulator: 0.3 us less.
+    // Without the accumulator, which saves 0.3 us.
     if (alpha != 1 || beta != 0) combine(frame, alpha, beta, y);
     if (extra != 0) addExactly(frame, extra);
     filterSuffices = abs(f64.load(frame, HIGH)) > abs(alpha) * bound * FILTER_MARGIN;
@@ -98,7 +99,7 @@ export function settle<T>(kind: i32, d: f64, single: bool): f64 {
     if (v == v) { dropGathered(); return v; }
   }
   depositGathered();
-  const lost = addOthers(bound) * BOUND_SLACK; // itself a sum of rounded numbers
+  const lost = addOthers(bound) * BOUND_SLACK; // the bound is itself a sum of rounded numbers
   if (lost == 0) return finish(kind, d, single);
   if (lost < 1e300) {
     addNumber(lost);
@@ -106,8 +107,8 @@ export function settle<T>(kind: i32, d: f64, single: bool): f64 {
     addNumber(-lost);
     addNumber(-lost);
     const under = finish(kind, d, single), bottom = kind == CORRECTED ? round(single) : 0;
-    // In bits: the two ends of an interval around zero are not the same. Equation (3) is monotone in s only where RN(s)
-    // does not change.
+    // Compare bits, because -0 and +0 are the two ends of an interval around zero. Equation (3) is monotone in s only while RN(s)
+    // does not change, so the ends of RN(s) must agree too.
     if (reinterpret<i64>(over) == reinterpret<i64>(under) && reinterpret<i64>(top) == reinterpret<i64>(bottom)) return over;
   }
   addProducts<T>(true);

@@ -1,13 +1,13 @@
-// The superaccumulator, the twin of exact/superaccumulator.ts: carry-save digits of radix 2^32.
-// A deposit adds less than 2^32 to three digits (a product to five), so 2^30 deposits fit before carries must run;
-// every chunk of a stream ends with normalize(), long before that.
+// Stage 3, Kulisch's superaccumulator, the twin of src/exact/superaccumulator.ts: carry-save digits of radix 2^32 in the frame, here
+// 64-bit integers. A deposit adds less than 2^32 to three digits (a product to five), so that carries must be propagated after 2^30
+// deposits; every chunk of a stream ends with normalize(), long before that.
 import { frame } from "../frame";
 import { DIGITS, DIGIT_COUNT, LOWEST_EXPONENT, SPECIAL, UNSCALED } from "../layout";
-import { powerOfTwo } from "../range";
+import { powerOfTwo } from "../grid";
 
 @inline function digit(i: i32): usize { return frame + DIGITS + (i << 3); }
 
-// The digits that may not be zero. One sum touches a few of them, and what runs over all 204 costs 0.2 us each time.
+// The range of digits that may be nonzero. A sum touches only a few of them, and a loop over all 204 takes 0.2 us.
 let lowest: i32 = DIGIT_COUNT, highest: i32 = -1;
 @inline function touch(from: i32, to: i32): void {
   lowest = min(lowest, from);
@@ -33,16 +33,16 @@ export function clearDigits(): void {
   store<i64>(p + 16, load<i64>(p + 16) + ((high ^ sign) - sign));
 }
 
-// Add one term, whatever it is.
+// Add x, finite or not.
 export function addNumber(x: f64): void {
   if (x - x == 0) { deposit(x); return; }
-  note(x != x ? 1 : x > 0 ? 2 : 4);
+  addSpecial(x != x ? 1 : x > 0 ? 2 : 4);
 }
 
-function note(special: i32): void { store<i32>(frame + SPECIAL, load<i32>(frame + SPECIAL) | special); }
+function addSpecial(bit: i32): void { store<i32>(frame + SPECIAL, load<i32>(frame + SPECIAL) | bit); }
 
-// Add x * y exactly, over the whole range: a product of integers of 53 bits, shifted, covers five digits. (The twin in
-// exact/ has no 64-bit integers and deposits the two parts of TwoProd.)
+// Add x y exactly, over the whole range: a product of two 53-bit integers, shifted, covers five digits. (The twin has no 64-bit
+// integers and deposits the two parts of TwoProd.)
 export function addProduct(x: f64, y: f64): void {
   if (!(x - x == 0 && y - y == 0)) { addNumber(x * y); return; }
   const a = significandOf(x), b = significandOf(y);
@@ -64,6 +64,7 @@ export function addProduct(x: f64, y: f64): void {
   store<i64>(p + 32, load<i64>(p + 32) + ((w2 ^ sign) - sign));
 }
 
+// The exponent of the last bit of x's significand, for finite x.
 @inline function exponentOf(x: f64): i32 {
   const field = <i32>(reinterpret<i64>(x) >>> 52) & 0x7ff;
   return (field == 0 ? 1 : field) - 1075;
@@ -74,9 +75,9 @@ export function addProduct(x: f64, y: f64): void {
   return (bits & 0xfffffffffffff) | (<i64>((bits & 0x7ff0000000000000) != 0) << 52);
 }
 
-// Run the carries up to one digit above those touched, which keeps the sign; all below end in [0, 2^32). There is room
-// behind the last digit for those that this adds.
-function carry(): void {
+// Propagate carries up to one digit above those touched, which keeps the sign; all below end in [0, 2^32). The memory map has room
+// for the digits that this appends.
+function propagate(): void {
   let over: i64 = 0;
   for (let i = lowest; i <= highest; ++i) {
     const v = load<i64>(digit(i)) + over;
@@ -86,24 +87,24 @@ function carry(): void {
   if (highest >= lowest) { ++highest; store<i64>(digit(highest), load<i64>(digit(highest)) + over); }
 }
 
-// Run the carries: all digits but the last end in [0, 2^32), and that one keeps the sign.
+// Propagate all carries: all digits but the last end in [0, 2^32), and the last keeps the sign.
 export function normalize(): void {
   lowest = 0;
   highest = DIGIT_COUNT - 2;
-  carry();
+  propagate();
 }
 
 // Change the sign of the finite part.
 function negate(): void {
   for (let i = lowest; i <= highest; ++i) store<i64>(digit(i), -load<i64>(digit(i)));
-  carry();
+  propagate();
 }
 @inline function isNegative(): bool { return highest >= lowest && load<i64>(digit(highest)) < 0; }
 
-// Multiply by alpha, not zero: every digit times its significand is a product again. For sums of numbers and of products
-// of two. An infinite alpha has been dealt with term by term.
+// Multiply by alpha, finite and nonzero: every digit times the significand of alpha is a product again. For sums of numbers or of
+// products of two; a second scaling could leave the range. (The caller multiplies by an infinite alpha term by term.)
 export function scale(alpha: f64): void {
-  carry();
+  propagate();
   const negative = isNegative(), from = lowest, to = highest;
   if (to < from) return scaleSpecials(alpha);
   if (negative) negate();
@@ -119,7 +120,7 @@ export function scale(alpha: f64): void {
     depositWord(d * fl, 32 * i + e);
     depositWord(d * fh, 32 * i + e + 32);
   }
-  carry();
+  propagate();
   if (negative != (alpha < 0)) negate();
   scaleSpecials(alpha);
 }
@@ -130,7 +131,7 @@ function scaleSpecials(alpha: f64): void {
   }
 }
 
-// Add w * 2^position in units of the first digit. w = 0 may point below it.
+// Add w * 2^position, in units of the first digit. A zero w may have a position below it.
 function depositWord(w: i64, position: i32): void {
   if (w == 0) return;
   const i = position >> 5, p = digit(i), s = <i64>(position & 31);
@@ -141,20 +142,20 @@ function depositWord(w: i64, position: i32): void {
   store<i64>(p + 16, load<i64>(p + 16) + high);
 }
 
-// NaN or the infinity that special terms make of the sum, or 0 where all terms were finite.
+// The NaN or infinity that the sum has because of special terms, or 0 if all terms were finite.
 export function special(): f64 {
   const bits = load<i32>(frame + SPECIAL);
   return bits == 0 ? 0 : bits == 2 ? Infinity : bits == 4 ? -Infinity : NaN;
 }
 
-// The magnitude's leading 128 bits, the exponent of the last of them, and whether anything is below.
+// The leading 128 bits of a magnitude, the exponent of the last of them, and whether any bit below is set.
 let upper: u64 = 0;
 let lower: u64 = 0;
-let last: i32 = 0;
+let lowerExponent: i32 = 0;
 let below: bool = false;
 
-// Fill these in from the digits of a magnitude; false if it is zero.
-function lead(): bool {
+// Set these from the digits of a magnitude; false if it is zero.
+function leading(): bool {
   let i = highest;
   while (i >= lowest && load<i64>(digit(i)) == 0) --i;
   if (i < lowest) return false;
@@ -162,7 +163,7 @@ function lead(): bool {
   const a = pair(i), b = pair(i - 2), c = <u64>at(i - 4);
   upper = s == 0 ? a : a << s | b >> (64 - s);
   lower = s == 0 ? b : b << s | c >> (32 - s);
-  last = LOWEST_EXPONENT + 32 * (i - 3) - <i32>s;
+  lowerExponent = LOWEST_EXPONENT + 32 * (i - 3) - <i32>s;
   below = (c << s & 0xffffffff) != 0;
   for (i -= 5; i >= lowest && !below; --i) below = load<i64>(digit(i)) != 0;
   return true;
@@ -171,50 +172,50 @@ function lead(): bool {
 // Digits i and i - 1.
 @inline function pair(i: i32): u64 { return <u64>at(i) << 32 | <u64>at(i - 1); }
 
-// The number w * 2^exponent, w's top bit set, plus something less than 2^exponent if `sticky`, rounded to nearest: the
-// twin of roundWords in exact/rounding.ts.
+// The number w * 2^exponent, plus something less than 2^exponent if `sticky`, rounded to nearest. The top bit of w is set. The twin
+// of roundWords in src/exact/rounding.ts: `last` is the exponent of the result's last bit, `drop` the number of bits below it.
 function roundWord(negative: bool, w: u64, sticky: bool, exponent: i32, single: bool): f64 {
-  const unit = max(exponent + (single ? 40 : 11), single ? -149 : -1074), drop = unit - exponent;
+  const last = max(exponent + (single ? 40 : 11), single ? -149 : -1074), drop = last - exponent;
   let units: u64 = 0;
   if (drop < 64) {
     const half = w >> <u64>(drop - 1) & 1, rest = (w & (<u64>1 << <u64>(drop - 1)) - 1) != 0 || sticky;
     units = w >> <u64>drop;
     units += half & <u64>(rest || (units & 1) != 0);
   } else if (drop == 64) {
-    units = <u64>((w << 1) != 0 || sticky); // at least half of the least number
+    units = <u64>((w << 1) != 0 || sticky); // at least half of the smallest number
   }
-  let size: f64 = unit > 971 ? Infinity : unit >= -1000 ? <f64>units * powerOfTwo(unit) : <f64>units * powerOfTwo(unit + 100) * powerOfTwo(-100);
+  let size: f64 = last > 971 ? Infinity : last >= -1000 ? <f64>units * powerOfTwo(last) : <f64>units * powerOfTwo(last + 100) * powerOfTwo(-100);
   if (single) size = <f64><f32>size;
   return negative ? -size : size;
 }
 
-// The sum rounded to nearest, once. An exact zero is +0.
+// The sum, rounded once, to nearest. An exact zero is +0.
 export function round(single: bool): f64 {
   if (load<i32>(frame + SPECIAL) != 0) return special();
-  carry();
+  propagate();
   const negative = isNegative();
   if (negative) negate();
-  const found = lead();
+  const found = leading();
   if (negative) negate();
-  return found ? roundWord(negative, upper, lower != 0 || below, last + 64, single) : 0;
+  return found ? roundWord(negative, upper, lower != 0 || below, lowerExponent + 64, single) : 0;
 }
 
-// The sum divided by d, not zero, rounded to nearest, once: a long division of the leading 128 bits by the significand,
-// 64 bits of quotient. What is below the 128 bits is less than one in the remainder's last place and moves no bit of them.
+// The sum divided by a nonzero d, rounded once, to nearest: a long division of the leading 128 bits by the significand of d, for 64
+// bits of quotient. What lies below the 128 bits is less than one unit in the remainder's last place and changes no quotient bit.
 export function quotient(d: f64, single: bool): f64 {
   if (load<i32>(frame + SPECIAL) != 0) return special() / d;
   if (!(d - d == 0)) return d != d ? NaN : 0;
-  carry();
+  propagate();
   const negative = isNegative();
   if (negative) negate();
-  const found = lead();
-  let exponent = last;
+  const found = leading();
+  let exponent = lowerExponent;
   if (negative) negate();
   if (!found) return 0;
   const m = <u64>significandOf(d), shift = clz(m), divisor = m << shift;
   let r = upper, w = lower, q: u64 = 0, sticky = below;
   exponent -= exponentOf(d) - <i32>shift;
-  if (r >= divisor) { // either way the quotient is at least 2^63 and below 2^64
+  if (r >= divisor) { // so that the quotient is at least 2^63 and below 2^64 in either case
     sticky = sticky || (w & 1) != 0;
     w = w >> 1 | r << 63;
     r >>= 1;

@@ -1,5 +1,5 @@
-// Reductions by a pool: pieces of the vectors, taken by a counter. The filter leaves one enclosure for each piece; the
-// exact stages leave private superaccumulators, which are merged by integer addition.
+// Reductions by a pool of workers, who take pieces of the vectors by a counter. The filter leaves one enclosure for each piece. In
+// the exact stages every worker has a superaccumulator, and these are merged by integer addition. Called by engines/wasm/jobs/level1.ts.
 import { filter } from "../exact/filter";
 import { frame } from "../frame";
 import { setRecord } from "../exact/certificate";
@@ -9,7 +9,7 @@ import { Asum, Dot, Sum } from "../range";
 import { normalize } from "../exact/superaccumulator";
 import { addressAt, i32At, take } from "../team";
 
-function pieces<T, Op>(job: usize, worker: i32): void {
+function reducePieces<T, Op>(job: usize, worker: i32): void {
   const n = i32At(job, JOB_K), x = addressAt(job, JOB_A), y = addressAt(job, JOB_B), stage = i32At(job, JOB_REFINE), out = addressAt(job, JOB_OUT);
   let bound: f64 = 0;
   if (stage != FILTER) clear();
@@ -33,11 +33,11 @@ function pieces<T, Op>(job: usize, worker: i32): void {
   f64.store(addressAt(job, JOB_WORK) + (<usize>worker << 3), bound);
 }
 
-// By the kind of reduction, in JOB_FINISH.
+// JOB_FINISH is the kind of reduction.
 export function reduce<T>(job: usize, worker: i32): void {
   switch (i32At(job, JOB_FINISH)) {
-    case SUM: pieces<T, Sum>(job, worker); break;
-    case ASUM: pieces<T, Asum>(job, worker); break;
-    default: pieces<T, Dot>(job, worker);
+    case SUM: reducePieces<T, Sum>(job, worker); break;
+    case ASUM: reducePieces<T, Asum>(job, worker); break;
+    default: reducePieces<T, Dot>(job, worker);
   }
 }

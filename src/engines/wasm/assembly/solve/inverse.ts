@@ -1,27 +1,27 @@
-// The inverses of the triangles of a factorisation, for the certificate of solve(): substitution with the columns of the identity,
-// by blocks. Each entry is (delta_ij - sum_k t_ik x_kj) / t_ii, the products being subtracted one by one: that is what the
-// bounds in solve/certificate.ts are for. And the sums |T| v that they are made of.
-import { JOB_B_ROW, JOB_C, JOB_C_ROW, JOB_N, JOB_OUT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_X } from "../layout";
-import { STRIP, minusProduct, tile } from "./tile";
+// The inverses of the triangles of a factorization, for the certificate of solve() (routines/solve/certificate.ts): substitution with
+// the columns of the identity, by blocks. Each entry is (delta_ij - sum_k t_ik x_kj) / t_ii, with the products subtracted one by one,
+// as the bounds of the certificate assume.
+import { JOB_B_ROW, JOB_C, JOB_C_ROW, JOB_N, JOB_OUT, JOB_WORK, JOB_WORK_SIZE } from "../layout";
+import { STRIP, minusProduct, roundUp4, tile } from "./tile";
 import { addressAt, i32At, take } from "../team";
 
 @inline const BLOCK: i32 = 64;
-@inline const COLUMNS: i32 = 128; // that a worker takes at a time: a block of the triangle is packed once for all of them
+@inline const COLUMNS: i32 = 128; // that a worker takes at a time; a block of the triangle is packed once for all of them
 @inline const STRIPS: i32 = COLUMNS / 4;
 @inline const PACKED: usize = <usize>(BLOCK * BLOCK) << 3;
 
-@inline function fours(n: i32): i32 { return (n + 3) & ~3; }
-@inline function stripSize(n: i32): usize { return <usize>fours(n) * STRIP; }
+@inline function stripSize(n: i32): usize { return <usize>roundUp4(n) * STRIP; }
 
-/** Bytes that a worker needs: a packed block, and its columns by strips of four. */
+/** Bytes of a worker's workspace: a packed block, and its invertColumns in strips of four. */
 export function inverseWork(n: i32): usize { return PACKED + <usize>STRIPS * stripSize(n); }
 
-// The triangle: n rows that are `rowStride` bytes apart. Rows and columns behind the last hold zeros, up to a multiple of four.
+// The triangle: n rows, `rowStride` bytes apart, padded with zero rows and columns to a multiple of four; a packed block; the columns
+// of the inverse.
 let W: usize = 0, rowStride: usize = 0, n: i32 = 0, packed: usize = 0, X: usize = 0;
 
 @inline function at(i: i32, j: i32): usize { return W + <usize>i * rowStride + (<usize>j << 3); }
 
-// Rows [i, iEnd) of columns [k, kEnd): for every four rows the four numbers of each column.
+// Pack rows [i, iEnd) of columns [k, kEnd): for every four rows the four numbers of each column.
 function pack(i: i32, iEnd: i32, k: i32, kEnd: i32): void {
   let to = packed;
   for (; i < iEnd; i += 4) {
@@ -32,7 +32,7 @@ function pack(i: i32, iEnd: i32, k: i32, kEnd: i32): void {
   }
 }
 
-// Rows [i, iEnd) of all strips less the products of the packed block with rows from k on.
+// Subtract the products of the packed block with rows from k on from rows [i, iEnd) of all strips.
 function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
   const size = stripSize(n);
   let strip = X;
@@ -44,7 +44,7 @@ function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
 
 @inline function splat(p: usize): v128 { return v128.load64_splat(p); }
 
-// Four unknowns of a strip with the unit triangle at (i, i); products with those before them are subtracted already.
+// Solve for four unknowns of a strip with the unit triangle at (i, i). The products with earlier unknowns are subtracted already.
 @inline function solveLower(i: i32, row: usize): void {
   const d = at(i, i);
   for (let h: usize = 0; h < STRIP; h += 16) {
@@ -56,7 +56,7 @@ function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
   }
 }
 
-// Behind the last row the diagonal is zero, and stands for a one there.
+// The zero diagonal of the padding counts as 1.
 @inline function divisor(i: i32): v128 { return i < n ? splat(at(i, i)) : f64x2.splat(1); }
 
 @inline function solveUpper(i: i32, row: usize): void {
@@ -70,7 +70,7 @@ function subtract(i: i32, iEnd: i32, k: i32, depth: i32, strips: i32): void {
   }
 }
 
-// A diagonal block, which is packed, with all strips.
+// Solve with a packed diagonal block, for all strips.
 function solveBlock(i: i32, iEnd: i32, upper: bool, strips: i32): void {
   const size = stripSize(n), wide = <usize>(iEnd - i) * 32;
   let strip = X;
@@ -92,13 +92,13 @@ function solveBlock(i: i32, iEnd: i32, upper: bool, strips: i32): void {
   }
 }
 
-// Columns from c on, rows [from, to), to where the inverse is kept. Of a row that crosses the diagonal only what belongs there.
-function keepColumns(c: i32, cEnd: i32, from: i32, to: i32, upper: bool, out: usize, outLine: usize): void {
+// Store columns [c, cEnd), rows [from, to) of an inverse. Of a row that crosses the diagonal only the part in the triangle is stored.
+function storeColumns(c: i32, cEnd: i32, from: i32, to: i32, upper: bool, out: usize, outStride: usize): void {
   const size = stripSize(n);
   let strip = X;
   for (let j = c; j < cEnd; j += 4, strip += size) {
     for (let i = from; i < to; ++i) {
-      const p = strip + <usize>i * STRIP, q = out + <usize>i * outLine + (<usize>j << 3);
+      const p = strip + <usize>i * STRIP, q = out + <usize>i * outStride + (<usize>j << 3);
       if (upper ? i <= j : i > j + 3) {
         v128.store(q, v128.load(p));
         v128.store(q, v128.load(p, 16), 16);
@@ -109,9 +109,9 @@ function keepColumns(c: i32, cEnd: i32, from: i32, to: i32, upper: bool, out: us
   }
 }
 
-// COLUMNS of one of the inverses, from column c on.
-function columns(c: i32, upper: bool, out: usize, outLine: usize): void {
-  const cEnd = min(c + COLUMNS, n), strips = (cEnd - c + 3) >> 2, rows = fours(n), size = stripSize(n);
+// COLUMNS columns of one of the inverses, from column c on.
+function invertColumns(c: i32, upper: bool, out: usize, outStride: usize): void {
+  const cEnd = min(c + COLUMNS, n), strips = (cEnd - c + 3) >> 2, rows = roundUp4(n), size = stripSize(n);
   const first = upper ? 0 : c & -BLOCK, last = upper ? min((cEnd + BLOCK - 1) & -BLOCK, rows) : rows;
   for (let s = 0, strip = X; s < strips; ++s, strip += size) {
     memory.fill(strip + <usize>first * STRIP, 0, <usize>(last - first) * STRIP);
@@ -132,10 +132,10 @@ function columns(c: i32, upper: bool, out: usize, outLine: usize): void {
     pack(i, iEnd, i, iEnd);
     solveBlock(i, iEnd, upper, strips);
   }
-  keepColumns(c, cEnd, first, min(last, n), upper, out, outLine);
+  storeColumns(c, cEnd, first, min(last, n), upper, out, outStride);
 }
 
-/** Both inverses, by all workers: the longest columns of either first. */
+/** Both inverses, by all workers, the longest invertColumns of each first. */
 export function invert(job: usize, worker: i32): void {
   W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); n = i32At(job, JOB_N);
   packed = addressAt(job, JOB_WORK) + <usize>worker * addressAt(job, JOB_WORK_SIZE);
@@ -145,35 +145,6 @@ export function invert(job: usize, worker: i32): void {
     const t = take(job, 1);
     if (t >= 2 * groups) return;
     const upper = (t & 1) == 0, group = t >> 1;
-    columns((upper ? groups - 1 - group : group) * COLUMNS, upper, addressAt(job, JOB_OUT), addressAt(job, JOB_B_ROW));
-  }
-}
-
-// The sum of |t_j| v_j over [from, to).
-function weight(row: usize, v: usize, from: i32, to: i32): f64 {
-  let p = row + (<usize>from << 3), q = v + (<usize>from << 3), j = from, rest: f64 = 0;
-  let s = f64x2.splat(0), t = s;
-  for (; j < to - 3; j += 4, p += 32, q += 32) {
-    s = f64x2.add(s, f64x2.mul(f64x2.abs(v128.load(p)), v128.load(q)));
-    t = f64x2.add(t, f64x2.mul(f64x2.abs(v128.load(p, 16)), v128.load(q, 16)));
-  }
-  for (; j < to; ++j, p += 8, q += 8) rest += abs(f64.load(p)) * f64.load(q);
-  s = f64x2.add(s, t);
-  return f64x2.extract_lane(s, 0) + f64x2.extract_lane(s, 1) + rest;
-}
-
-@inline const ROWS: i32 = 64; // that a worker takes at a time
-
-export function weigh(job: usize): void {
-  const matrix = addressAt(job, JOB_C), step = addressAt(job, JOB_C_ROW), count = i32At(job, JOB_N), v = addressAt(job, JOB_X), out = addressAt(job, JOB_OUT);
-  const upper = i32At(job, JOB_UPPER) != 0;
-  while (true) {
-    const from = take(job, ROWS);
-    if (from >= count) return;
-    for (let i = from; i < min(from + ROWS, count); ++i) {
-      const row = matrix + <usize>i * step;
-      const sum = upper ? weight(row, v, i, count) : weight(row, v, 0, i) + f64.load(v + (<usize>i << 3));
-      f64.store(out + (<usize>i << 3), sum);
-    }
+    invertColumns((upper ? groups - 1 - group : group) * COLUMNS, upper, addressAt(job, JOB_OUT), addressAt(job, JOB_B_ROW));
   }
 }

@@ -1,33 +1,33 @@
-// P A = L U with partial pivoting in ordinary arithmetic, of a matrix with more columns to its right that go through the
-// elimination with it: right-looking by panels. Each entry's products are subtracted in the order of the panels, and within
-// one in order: who does it does not show in the bits. The workers update the columns of the next panel first; whoever
-// is through with the last of that factors the panel while the others go on with the rest.
+// P A = L U with partial pivoting in approximate arithmetic, right-looking by panels. The matrix has more columns to its right, the
+// right-hand sides, which are eliminated with it. The products of an entry are subtracted panel by panel and in order within a panel,
+// so the bits do not depend on which worker does it. The workers update the columns of the next panel first; whoever finishes the
+// last of them factors that panel while the others update the rest.
 import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_INFO, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, SMALLEST } from "../layout";
-import { PANEL, largestPivot, smallestPivot, panel, panelWork, setMembers } from "./panel";
+import { PANEL, largestPivot, smallestPivot, panel, panelWork, setWorkers } from "./panel";
 import { STRIP, minusProduct, tile } from "./tile";
-import { addressAt, barrier, i32At, isPatient, take } from "../team";
+import { addressAt, barrier, i32At, hasCoreForEachWorker, take } from "../team";
 
-@inline const GROUP: usize = 1024; // bytes of a row that are swapped, solved and packed at a time
-// Rows of an update at a time: with PANEL numbers each, 16 KiB, half of the first cache. And bytes across.
-@inline function tall<T>(): i32 { return <i32>(16384 / PANEL / sizeof<T>()); }
-@inline const WIDE: usize = 1024;
+@inline const GROUP: usize = 1024; // bytes of a row to swap, solve and pack at a time
+// Rows to update at a time, with PANEL numbers each: 16 KiB, half of the L1 cache. And bytes of a row to update at a time.
+@inline function updateRows<T>(): i32 { return <i32>(16384 / PANEL / sizeof<T>()); }
+@inline const UPDATE_BYTES: usize = 1024;
 @inline const TALL_PANEL: i32 = 4096;
 
-// m rows, `rowStride` bytes apart, with `wide` bytes of numbers, of which the first n have pivots.
-let W: usize = 0, rowStride: usize = 0, m: i32 = 0, n: i32 = 0, wide: usize = 0;
+// The matrix: m rows, `rowStride` bytes apart, with `rowBytes` bytes of numbers; the first n columns have pivots.
+let W: usize = 0, rowStride: usize = 0, m: i32 = 0, n: i32 = 0, rowBytes: usize = 0;
 let job: usize = 0, pivots: usize = 0, info: usize = 0;
-let panelSpace: usize = 0, packedL: usize = 0, packedB: usize = 0;
+let panelWorkspace: usize = 0, packedL: usize = 0, packedB: usize = 0;
 
 @inline function packedSize<T>(): usize { return <usize>((m + 7) & ~7) * PANEL * sizeof<T>(); }
 @inline function packedOf<T>(first: i32): usize { return packedL + ((first / PANEL) & 1) * packedSize<T>(); }
 @inline function stripOf<T>(offset: usize): usize { return packedB + offset * PANEL; }
 
-/** Bytes to work in: the panel, two of them packed (the one in use and the next), and rows of U by strips. */
-export function luSpace<T>(rows: i32, bytes: usize): usize {
+/** Bytes of workspace: the panel, two packed panels (the current and the next), and rows of U in strips. */
+export function luWorkspace<T>(rows: i32, bytes: usize): usize {
   return ((panelWork<T>(rows) + 63) & ~63) + 2 * <usize>((rows + 7) & ~7) * PANEL * sizeof<T>() + bytes * PANEL;
 }
 
-function exchange(p: usize, q: usize, bytes: usize): void {
+function swapMemory(p: usize, q: usize, bytes: usize): void {
   for (const end = p + bytes; p != end; p += 32, q += 32) {
     const s = v128.load(p), t = v128.load(p, 16);
     v128.store(p, v128.load(q)); v128.store(p, v128.load(q, 16), 16);
@@ -35,15 +35,15 @@ function exchange(p: usize, q: usize, bytes: usize): void {
   }
 }
 
-// The swaps of a panel in bytes [from, to) of the rows.
-function swap<T>(first: i32, from: usize, to: usize): void {
+// Apply the row swaps of a panel to bytes [from, to) of the rows.
+function swapRows<T>(first: i32, from: usize, to: usize): void {
   for (let j = first, end = min(first + PANEL, n); j < end; ++j) {
     const k = load<i32>(pivots + (<usize>j << 2));
-    if (k != j) exchange(W + <usize>j * rowStride + from, W + <usize>k * rowStride + from, to - from);
+    if (k != j) swapMemory(W + <usize>j * rowStride + from, W + <usize>k * rowStride + from, to - from);
   }
 }
 
-// One strip of U: the rows of the panel, solved with its unit triangle, four at a time.
+// One strip of U: solve with the unit triangle of the panel, four rows at a time.
 function solveStrip<T>(first: i32, offset: usize): void {
   const b = stripOf<T>(offset), L = packedOf<T>(first), count = min(PANEL, (n - first + 3) & ~3);
   let row = W + <usize>first * rowStride + offset, p = b;
@@ -68,7 +68,7 @@ function solveStrip<T>(first: i32, offset: usize): void {
   }
 }
 
-// Rows [from, to) in bytes [left, right), less the products with the panel.
+// Subtract the products with the panel from rows [from, to), bytes [left, right).
 function update<T>(first: i32, from: i32, to: i32, left: usize, right: usize): void {
   const L = packedOf<T>(first);
   for (let offset = left; offset < right; offset += STRIP) {
@@ -78,63 +78,66 @@ function update<T>(first: i32, from: i32, to: i32, left: usize, right: usize): v
   }
 }
 
-function nextPanel<T>(first: i32, worker: i32, members: i32): void {
-  setMembers(job, worker, members);
-  const bad = panel<T>(W, rowStride, m, n, first, packedOf<T>(first), panelSpace, pivots);
+// Factor the panel from column `first` on, together with `workers` - 1 others.
+function factorPanel<T>(first: i32, worker: i32, workers: i32): void {
+  setWorkers(job, worker, workers);
+  const badColumn = panel<T>(W, rowStride, m, n, first, packedOf<T>(first), panelWorkspace, pivots);
   if (worker != 0) return;
-  store<i32>(info, bad);
+  store<i32>(info, badColumn);
   f64.store(info, min(f64.load(info, SMALLEST), smallestPivot()), SMALLEST);
   f64.store(info, max(f64.load(info, LARGEST), largestPivot()), LARGEST);
 }
 
-// Behind the panel that starts at column `first`: what is left and right of it, in groups of bytes.
+// After the panel that starts at column `first`: swap rows left and right of it and solve for U, in groups of GROUP bytes.
 function swapAndSolve<T>(first: i32, right: usize): void {
-  const left = <usize>first * sizeof<T>(), before = <i32>((left + GROUP - 1) / GROUP), count = before + <i32>((wide - right + GROUP - 1) / GROUP);
+  const left = <usize>first * sizeof<T>(), leftCount = <i32>((left + GROUP - 1) / GROUP), count = leftCount + <i32>((rowBytes - right + GROUP - 1) / GROUP);
   while (true) {
     const k = take(job, 1);
     if (k >= count) return;
-    // Those on the right first: they are more work.
-    const behind = k < count - before, from = behind ? right + <usize>k * GROUP : <usize>(k - count + before) * GROUP, to = min(from + GROUP, behind ? wide : left);
-    swap<T>(first, from, to);
-    if (behind) for (let offset = from; offset < to; offset += STRIP) solveStrip<T>(first, offset);
+    // The groups on the right first, because they take longer.
+    const onRight = k < count - leftCount, from = onRight ? right + <usize>k * GROUP : <usize>(k - count + leftCount) * GROUP, to = min(from + GROUP, onRight ? rowBytes : left);
+    swapRows<T>(first, from, to);
+    if (onRight) for (let offset = from; offset < to; offset += STRIP) solveStrip<T>(first, offset);
   }
 }
 
-// Columns right of the panel less the products with it, those of the `next` panel first, and that panel.
+// Subtract the products with the panel from the columns to its right. If `next`, the columns of the next panel come first, and that
+// panel is factored meanwhile.
 function updateRest<T>(first: i32, right: usize, next: bool): void {
   const top = first + PANEL, bottom = (m + 3) & ~3;
-  const start = next ? min(right + PANEL * sizeof<T>(), wide) : right;
-  const down = (bottom - top + tall<T>() - 1) / tall<T>(), wideCount = <i32>((wide - start + WIDE - 1) / WIDE), ahead = next ? down : 0;
+  const start = next ? min(right + PANEL * sizeof<T>(), rowBytes) : right;
+  const rowBlocks = (bottom - top + updateRows<T>() - 1) / updateRows<T>(), columnBlocks = <i32>((rowBytes - start + UPDATE_BYTES - 1) / UPDATE_BYTES), nextCount = next ? rowBlocks : 0;
   while (true) {
     const k = take(job, 1);
-    if (k < ahead) {
-      const from = top + k * tall<T>();
-      update<T>(first, from, min(from + tall<T>(), bottom), right, start);
-      if (atomic.add<i32>(job + JOB_DONE, 1) == ahead - 1) {
+    if (k < nextCount) {
+      const from = top + k * updateRows<T>();
+      update<T>(first, from, min(from + updateRows<T>(), bottom), right, start);
+      if (atomic.add<i32>(job + JOB_DONE, 1) == nextCount - 1) {
         atomic.store<i32>(job + JOB_DONE, 0);
-        nextPanel<T>(top, 0, 1);
+        factorPanel<T>(top, 0, 1);
       }
     } else {
-      const t = k - ahead;
-      if (t >= down * wideCount) return;
-      const from = top + t / wideCount * tall<T>(), left = start + <usize>(t % wideCount) * WIDE;
-      update<T>(first, from, min(from + tall<T>(), bottom), left, min(left + WIDE, wide));
+      const t = k - nextCount;
+      if (t >= rowBlocks * columnBlocks) return;
+      const from = top + t / columnBlocks * updateRows<T>(), left = start + <usize>(t % columnBlocks) * UPDATE_BYTES;
+      update<T>(first, from, min(from + updateRows<T>(), bottom), left, min(left + UPDATE_BYTES, rowBytes));
     }
   }
 }
 
-// Whether all workers factor the panel from column `first` on together: where it is so tall that to meet for every column (some 2
-// microseconds) is little, and the rest so narrow that its update does not hide the panel. A panel does 20 Gflop/s and an update 40.
-function isForAll<T>(first: i32, workers: i32): bool {
-  return workers > 1 && m - first >= TALL_PANEL && isPatient() && wide < <usize>(first + PANEL * workers) * sizeof<T>();
+// Whether all workers factor the panel from column `first` on together: if it is so tall that the barriers for every column (about 2
+// microseconds) cost little, and the rest so narrow that its update does not hide the panel. A panel runs at 20 Gflop/s, an update at
+// 40.
+function isShared<T>(first: i32, workers: i32): bool {
+  return workers > 1 && m - first >= TALL_PANEL && hasCoreForEachWorker() && rowBytes < <usize>(first + PANEL * workers) * sizeof<T>();
 }
 
-/** The factorisation, by all workers; the matrix is there. All of them see the same outcome: -1, or the column of a bad pivot. */
+/** Factor the matrix, by all workers. All of them return the same outcome: -1, or the column of a badColumn pivot. */
 export function factorize<T>(theJob: usize, worker: i32): i32 {
-  job = theJob; W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); m = i32At(job, JOB_M); n = i32At(job, JOB_N); wide = addressAt(job, JOB_TO);
+  job = theJob; W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); m = i32At(job, JOB_M); n = i32At(job, JOB_N); rowBytes = addressAt(job, JOB_TO);
   pivots = addressAt(job, JOB_PIVOTS); info = addressAt(job, JOB_INFO);
-  panelSpace = addressAt(job, JOB_WORK);
-  packedL = panelSpace + ((panelWork<T>(m) + 63) & ~63);
+  panelWorkspace = addressAt(job, JOB_WORK);
+  packedL = panelWorkspace + ((panelWork<T>(m) + 63) & ~63);
   packedB = packedL + 2 * packedSize<T>();
   if (worker == 0) {
     store<i32>(info, -1);
@@ -143,20 +146,20 @@ export function factorize<T>(theJob: usize, worker: i32): i32 {
   }
   const workers = i32At(job, JOB_WORKERS);
   if (n > 0) {
-    if (isForAll<T>(0, workers)) nextPanel<T>(0, worker, workers);
-    else if (worker == 0) nextPanel<T>(0, 0, 1);
+    if (isShared<T>(0, workers)) factorPanel<T>(0, worker, workers);
+    else if (worker == 0) factorPanel<T>(0, 0, 1);
   }
   for (let first = 0; first < n; first += PANEL) {
     barrier(job, 0);
     if (i32At(info, 0) >= 0) return i32At(info, 0);
-    const right = min((<usize>min(first + PANEL, n) * sizeof<T>() + STRIP - 1) & ~(STRIP - 1), wide);
+    const right = min((<usize>min(first + PANEL, n) * sizeof<T>() + STRIP - 1) & ~(STRIP - 1), rowBytes);
     swapAndSolve<T>(first, right);
     barrier(job, 0);
-    const top = first + PANEL, together = isForAll<T>(top, workers);
-    if (top < m) updateRest<T>(first, right, top < n && !together);
-    if (top < n && together) {
+    const top = first + PANEL, shared = isShared<T>(top, workers);
+    if (top < m) updateRest<T>(first, right, top < n && !shared);
+    if (top < n && shared) {
       barrier(job, 0);
-      nextPanel<T>(top, worker, workers);
+      factorPanel<T>(top, worker, workers);
     }
   }
   barrier(job, 0);

@@ -1,37 +1,37 @@
-// A panel of the factorisation in ordinary arithmetic: up to PANEL columns with their pivots, by one worker or by all, who
-// then have some rows each and meet twice for every column. It is worked on in a copy, column after column, where the search
-// for a pivot and the division by it go along the memory, and where rows that are far apart in the matrix do not fall on the
-// same lines of the cache. Recursive in the columns: nearly all work is tile() on halves, quarters and eighths.
+// A panel of the approximate factorization: up to PANEL columns with their pivots, by one worker or by all, who then have some rows
+// each and meet at two barriers per column. The panel is copied to contiguous columns, so that the search for a pivot and the
+// division by it read contiguous memory, and rows that are far apart in the matrix do not share cache lines. Recursive in the
+// columns: nearly all work is tile() on halves, quarters and eighths of the panel.
 import { across, minusProduct, tile } from "./tile";
-import { columnsToFours, columnsToRows, rowsToColumns } from "./transpose";
+import { columnsToGroups, columnsToRows, rowsToColumns } from "./transpose";
 import { barrier } from "../team";
 
 @inline export const PANEL: i32 = 64;
-@inline const UNBLOCKED: i32 = 4; // columns that are eliminated one by one
+@inline const UNBLOCKED: i32 = 4; // columns to eliminate one by one
 
-// The copy: its address, the bytes of a column, its rows, and its columns that have a pivot. Rows behind the last hold zeros.
+// The copy: its address, the bytes of a column, its rows, and its columns that have a pivot. Rows after the last are zero.
 let P: usize = 0, step: usize = 0, rows: i32 = 0, columns: i32 = 0;
-let packedU: usize = 0; // by fours of columns
-let pivots: usize = 0, first: i32 = 0; // pivots are rows of the whole matrix; row 0 here is its row `first`
+let packedU: usize = 0; // in groups of four columns
+let pivots: usize = 0, first: i32 = 0; // pivots are row indices of the whole matrix; row 0 of the copy is its row `first`
 let smallest: f64 = 0, largest: f64 = 0;
-// Who works on it, and the rows [from, to) that are this worker's: the first of them has the rows of all pivots. What each has
-// for a pivot is in its slot.
-let job: usize = 0, me: i32 = 0, members: i32 = 1, from: i32 = 0, to: i32 = 0, slots: usize = 0;
+// The workers, and the rows [from, to) of this one; worker 0 has the rows of all pivots. Each worker's candidate for a pivot is in its
+// slot.
+let job: usize = 0, worker: i32 = 0, workers: i32 = 1, from: i32 = 0, to: i32 = 0, slots: usize = 0;
 @inline const SLOT: usize = 16;
-@inline const MAX_MEMBERS: usize = 1024;
-@inline const ROW: usize = 8; // in a slot, behind the magnitude
+@inline const MAX_WORKERS: usize = 1024;
+@inline const ROW: usize = 8; // offset of the row in a slot, after the magnitude
 
-function meet(): void { if (members > 1) barrier(job, 0); }
+function sync(): void { if (workers > 1) barrier(job, 0); }
 
 /** The smallest and the largest magnitude among the pivots of the last panel. */
 @inline export function smallestPivot(): f64 { return smallest; }
 @inline export function largestPivot(): f64 { return largest; }
 
 @inline function paddedRows(count: i32): i32 { return (count + 7) & ~7; }
-// Tiles read and write up to seven rows behind the last; an odd number of cache lines between columns keeps them off each other.
+// Tiles read and write up to seven rows after the last. An odd number of cache lines per column avoids conflicts in the cache.
 @inline export function columnStep<T>(count: i32): usize { return (((<usize>paddedRows(count) + 8) * sizeof<T>() + 63) & ~63) | 64; }
-/** Bytes to work in. */
-export function panelWork<T>(count: i32): usize { return <usize>PANEL * columnStep<T>(count) + PANEL / 2 * (PANEL / 2) * sizeof<T>() + MAX_MEMBERS * SLOT; }
+/** Bytes of workspace. */
+export function panelWork<T>(count: i32): usize { return <usize>PANEL * columnStep<T>(count) + PANEL / 2 * (PANEL / 2) * sizeof<T>() + MAX_WORKERS * SLOT; }
 
 @inline function at<T>(i: i32, j: i32): usize { return P + <usize>j * step + <usize>i * sizeof<T>(); }
 
@@ -40,14 +40,14 @@ export function panelWork<T>(count: i32): usize { return <usize>PANEL * columnSt
   return sizeof<T>() == 4 ? max<T>(maxima, max<T>(v128.extract_lane<T>(v, 2), v128.extract_lane<T>(v, 3))) : maxima;
 }
 
-// The largest magnitudes, lane by lane; NaN is none.
+// The largest magnitudes, lane by lane. NaN is ignored.
 function magnitudes<T>(p: usize, end: usize): v128 {
   let maxima = v128.splat<T>(0);
   for (; p < end; p += 16) maxima = v128.pmax<T>(maxima, v128.abs<T>(v128.load(p)));
   return maxima;
 }
-// How many numbers of a column come before the first of this magnitude.
-function placeOf<T>(p: usize, size: T): i32 {
+// The index of the first number of this magnitude.
+function indexOf<T>(p: usize, size: T): i32 {
   const from = p, sought = v128.splat<T>(size);
   while (true) {
     const same = v128.eq<T>(v128.abs<T>(v128.load(p)), sought);
@@ -65,8 +65,8 @@ function swapRows<T>(i: i32, k: i32): void {
   }
 }
 
-// Column by the pivot d, and `rest` columns to its right less the products; the magnitudes of the next one. A vector must not
-// reach into rows of another worker: up to where one can begin it goes by single numbers.
+// Divide a column by its pivot and subtract the products from the `rest` columns to its right. Returns the largest magnitudes of the
+// next column. A vector must not reach into rows of another worker, so the rows before the first aligned vector go one by one.
 @inline function eliminate<T>(p: usize, end: usize, pivot: usize, rest: i32): v128 {
   let single: T = 0;
   for (; (p & 15) != 0 && p < end; p += sizeof<T>()) {
@@ -95,16 +95,16 @@ function swapRows<T>(i: i32, k: i32): void {
   return maxima;
 }
 
-// The pivot of column j, given the largest magnitudes of this worker's rows from `start` on: brought to its place, and told to all.
-// False if it is 0 or not finite.
-function choose<T>(j: i32, start: i32, maxima: v128): bool {
-  const own = largestLane<T>(maxima), slot = slots + <usize>me * SLOT;
-  const good = own > 0 && own < <T>Infinity;
+// Choose the pivot of column j, given the largest magnitudes of this worker's rows from `start` on, and swap its row into place. False
+// if it is 0 or not finite.
+function choosePivot<T>(j: i32, start: i32, maxima: v128): bool {
+  const own = largestLane<T>(maxima), slot = slots + <usize>worker * SLOT;
+  const usable = own > 0 && own < <T>Infinity;
   f64.store(slot, <f64>own);
-  i32.store(slot, good ? start + placeOf<T>(at<T>(start, j), own) : start, ROW);
-  meet();
+  i32.store(slot, usable ? start + indexOf<T>(at<T>(start, j), own) : start, ROW);
+  sync();
   let size: f64 = 0, k = j;
-  for (let p = slots, end = slots + <usize>members * SLOT; p != end; p += SLOT) {
+  for (let p = slots, end = slots + <usize>workers * SLOT; p != end; p += SLOT) {
     if (f64.load(p) <= size) continue;
     size = f64.load(p);
     k = i32.load(p, ROW);
@@ -112,20 +112,20 @@ function choose<T>(j: i32, start: i32, maxima: v128): bool {
   if (!(size > 0 && size < Infinity)) return false;
   smallest = min(smallest, size);
   largest = max(largest, size);
-  if (me == 0) {
+  if (worker == 0) {
     store<i32>(pivots + (<usize>(first + j) << 2), first + k);
     if (k != j) swapRows<T>(j, k);
   }
-  meet();
+  sync();
   return true;
 }
 
-// UNBLOCKED columns from c on. -1, or the column whose pivot is 0 or not finite.
-function unblocked<T>(c: i32): i32 {
+// Factor UNBLOCKED columns from c on. Returns -1, or the column whose pivot is 0 or not finite.
+function factorUnblocked<T>(c: i32): i32 {
   const bottom = <usize>min(to, rows) * sizeof<T>();
   let maxima = magnitudes<T>(at<T>(max(c, from), c), P + <usize>c * step + bottom);
   for (let j = c, end = min(c + UNBLOCKED, columns); j < end; ++j) {
-    if (!choose<T>(j, max(j, from), maxima)) return j;
+    if (!choosePivot<T>(j, max(j, from), maxima)) return j;
     const p = at<T>(max(j + 1, from), j), q = P + <usize>j * step + bottom, pivot = at<T>(j, j);
     switch (c + UNBLOCKED - 1 - j) {
       case 0: eliminate<T>(p, q, pivot, 0); break;
@@ -137,22 +137,22 @@ function unblocked<T>(c: i32): i32 {
   return -1;
 }
 
-// `width` columns from c on, as unblocked() does.
+// The same for `width` columns from c on.
 function factor<T>(c: i32, width: i32): i32 {
-  if (width == UNBLOCKED) return unblocked<T>(c);
+  if (width == UNBLOCKED) return factorUnblocked<T>(c);
   const half = width >> 1, right = c + half;
-  const bad = factor<T>(c, half);
-  if (bad >= 0 || right >= columns) return bad;
-  if (me == 0) solve<T>(c, half);
-  meet();
+  const badColumn = factor<T>(c, half);
+  if (badColumn >= 0 || right >= columns) return badColumn;
+  if (worker == 0) solveU<T>(c, half);
+  sync();
   for (let i = max(right & -across<T>(), from), end = min(to, rows); i < end; i += across<T>()) {
-    for (let j = 0; j < half; j += 4) update<T>(packedU + <usize>(j * half) * sizeof<T>(), c, half, i, right + j, right);
+    for (let j = 0; j < half; j += 4) updateTile<T>(packedU + <usize>(j * half) * sizeof<T>(), c, half, i, right + j, right);
   }
   return factor<T>(right, half);
 }
 
-// A tile of rows from i on and columns from j on. Of the first one the upper half may be rows of U, which stay.
-@inline function update<T>(u: usize, c: i32, half: i32, i: i32, j: i32, right: i32): void {
+// Update the tile at (i, j). The upper half of the first tile may be rows of U, which must not change.
+@inline function updateTile<T>(u: usize, c: i32, half: i32, i: i32, j: i32, right: i32): void {
   const p = at<T>(i, j);
   if (i >= right) {
     tile<T>(u, at<T>(i, c), step, p, step, half);
@@ -163,8 +163,8 @@ function factor<T>(c: i32, width: i32): i32 {
   v128.store(p, a); v128.store(p + step, b); v128.store(p + 2 * step, e); v128.store(p + 3 * step, f);
 }
 
-// U in rows and columns `half` from (c, c + half) on, also packed. The last rows of a short panel may be missing: they are zeros.
-function solve<T>(c: i32, half: i32): void {
+// Solve for the `half` by `half` block of U at (c, c + half), and pack it. Missing rows of a short panel are zero.
+function solveU<T>(c: i32, half: i32): void {
   for (let j = 0; j < half; ++j) {
     const x = at<T>(c, c + half + j), to = packedU + <usize>((j >> 2) * 4 * half + (j & 3)) * sizeof<T>();
     for (let k = 0; k < half; ++k) {
@@ -178,12 +178,12 @@ function solve<T>(c: i32, half: i32): void {
   }
 }
 
-/** Who works on the panels to come: worker `worker` of `count`, who all call panel(), or one alone. */
-export function setMembers(theJob: usize, worker: i32, count: i32): void { job = theJob; me = worker; members = count; }
+/** Set the workers of the next panels: this one is number `index` of `count`, who all call panel(). */
+export function setWorkers(theJob: usize, index: i32, count: i32): void { job = theJob; worker = index; workers = count; }
 
 /**
- * Factor the panel of W, m rows that are `rowStride` bytes apart, whose first column is `column`; it goes to `packed` too, by fours of
- * rows. -1, or the column (of W) whose pivot is bad.
+ * Factor the panel of W, m rows that are `rowStride` bytes apart, whose first column is `column`, and pack it in groups of four rows.
+ * Returns -1, or the column (of W) whose pivot is badColumn.
  */
 export function panel<T>(W: usize, rowStride: usize, m: i32, n: i32, column: i32, packed: usize, work: usize, pivotsAt: usize): i32 {
   first = column; rows = m - first; columns = min(PANEL, n - first); pivots = pivotsAt;
@@ -191,18 +191,18 @@ export function panel<T>(W: usize, rowStride: usize, m: i32, n: i32, column: i32
   packedU = P + <usize>PANEL * step;
   slots = packedU + PANEL / 2 * (PANEL / 2) * sizeof<T>();
   smallest = Infinity; largest = 0;
-  const count = paddedRows(m) - first, share = max(PANEL, ((count + members - 1) / members + 15) & ~15);
-  from = min(me * share, count);
+  const count = paddedRows(m) - first, share = max(PANEL, ((count + workers - 1) / workers + 15) & ~15);
+  from = min(worker * share, count);
   to = min(from + share, count);
   const row = W + <usize>(first + from) * rowStride + <usize>first * sizeof<T>(), wide = columns + 3 & ~3;
   for (let j = 0; j < PANEL; ++j) {
     if (j >= wide) memory.fill(at<T>(from, j), 0, <usize>(to - from) * sizeof<T>());
-    if (me == 0) memory.fill(at<T>(count, j), 0, 8 * sizeof<T>());
+    if (worker == 0) memory.fill(at<T>(count, j), 0, 8 * sizeof<T>());
   }
   rowsToColumns<T>(row, rowStride, at<T>(from, 0), step, to - from, wide);
-  const bad = factor<T>(0, PANEL);
-  if (bad >= 0) return first + bad;
+  const badColumn = factor<T>(0, PANEL);
+  if (badColumn >= 0) return first + badColumn;
   columnsToRows<T>(at<T>(from, 0), step, row, rowStride, to - from, wide);
-  columnsToFours<T>(at<T>(from, 0), step, packed + <usize>from * PANEL * sizeof<T>(), to - from, PANEL);
+  columnsToGroups<T>(at<T>(from, 0), step, packed + <usize>from * PANEL * sizeof<T>(), to - from, PANEL);
   return -1;
 }

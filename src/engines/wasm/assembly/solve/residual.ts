@@ -1,4 +1,5 @@
-// r := b + alpha A x in binary64 with roundings as they come, for k right-hand sides, n by k row by row.
+// r := b + alpha A x in ordinary binary64 arithmetic, for k right-hand sides, stored row by row as n by k matrices. The approximate
+// residual of solve().
 import { JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_K, JOB_M, JOB_N, JOB_OUT, JOB_WORK, JOB_X, RESIDUAL_ROWS } from "../layout";
 import { fused, load, one } from "../simd";
 import { addressAt, barrier, i32At, take } from "../team";
@@ -8,7 +9,7 @@ import { addressAt, barrier, i32At, take } from "../team";
 @inline function plusProduct(c: v128, a: v128, b: v128): v128 { return ASC_FEATURE_RELAXED_SIMD ? fused(a, b, c) : f64x2.add(c, f64x2.mul(a, b)); }
 @inline function total(v: v128): f64 { return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1); }
 
-// Four rows with a vector; the products to `to`.
+// The products of four rows with a vector.
 @inline function fourRows<S>(p: usize, row: usize, x: usize, n: i32, to: usize): void {
   let s0 = f64x2.splat(0), s1 = s0, s2 = s0, s3 = s0, j = 0;
   for (; j < n - 1; j += 2, p += 2 * sizeof<S>(), x += 16) {
@@ -29,8 +30,8 @@ import { addressAt, barrier, i32At, take } from "../team";
   f64.store(to, sum);
 }
 
-// `count` rows of a matrix whose columns follow each other, four columns at a time; zeros to begin with are at `to`.
-function downColumns<S>(p: usize, col: usize, x: usize, n: i32, count: i32, to: usize): void {
+// The same for `count` rows of a matrix whose columns are contiguous, four columns at a time, added to the numbers at `to`.
+function contiguousColumns<S>(p: usize, col: usize, x: usize, n: i32, count: i32, to: usize): void {
   let j = 0;
   for (; j < n - 3; j += 4, p += 4 * col, x += 32) {
     const x0 = v128.load64_splat(x), x1 = v128.load64_splat(x, 8), x2 = v128.load64_splat(x, 16), x3 = v128.load64_splat(x, 24);
@@ -46,10 +47,10 @@ function downColumns<S>(p: usize, col: usize, x: usize, n: i32, count: i32, to: 
   }
 }
 
-/** JOB_WORK has room for the vectors, one after another, and for RESIDUAL_ROWS numbers of each worker behind them. */
+/** By all workers. JOB_WORK has room for the k vectors x and, after them, RESIDUAL_ROWS numbers for rowsEach worker. */
 export function residual<S>(job: usize, worker: i32): void {
   const m = i32At(job, JOB_M), n = i32At(job, JOB_N), k = i32At(job, JOB_K), A = addressAt(job, JOB_A), row = addressAt(job, JOB_A_ROW), col = addressAt(job, JOB_A_COL);
-  const alpha = f64.load(job + JOB_ALPHA), along = col == sizeof<S>(), each = along ? ROWS : RESIDUAL_ROWS;
+  const alpha = f64.load(job + JOB_ALPHA), byRows = col == sizeof<S>(), rowsEach = byRows ? ROWS : RESIDUAL_ROWS;
   const xs = addressAt(job, JOB_WORK), products = xs + <usize>(k * n + worker * RESIDUAL_ROWS) * 8;
   if (worker == 0) {
     let from = addressAt(job, JOB_X);
@@ -57,17 +58,17 @@ export function residual<S>(job: usize, worker: i32): void {
   }
   barrier(job, 0);
   while (true) {
-    const from = take(job, each), count = min(each, m - from);
+    const from = take(job, rowsEach), count = min(rowsEach, m - from);
     if (count <= 0) return;
     for (let r = 0; r < k; ++r) {
       const x = xs + <usize>(r * n) * 8;
       let p = A + <usize>from * row, i = 0;
-      if (along) {
+      if (byRows) {
         for (; i < count - 3; i += 4, p += 4 * row) fourRows<S>(p, row, x, n, products + (<usize>i << 3));
         for (; i < count; ++i, p += row) oneRow<S>(p, x, n, products + (<usize>i << 3));
       } else {
         memory.fill(products, 0, <usize>count << 3);
-        downColumns<S>(p, col, x, n, count, products);
+        contiguousColumns<S>(p, col, x, n, count, products);
       }
       let at = <usize>(from * k + r) << 3;
       for (i = 0; i < count; ++i, at += <usize>k << 3) f64.store(addressAt(job, JOB_OUT) + at, f64.load(addressAt(job, JOB_B) + at) + alpha * f64.load(products + (<usize>i << 3)));
