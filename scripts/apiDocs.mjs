@@ -1,6 +1,6 @@
-// docs/api.md, the API reference: every name that the package exports, with its signature and its doc comment, from the
-// declarations that the compiler makes of the sources.
-// With --check nothing is written: the status is 1 if the file is not what it would be. It is 1 too if a name has no comment.
+// Generates docs/api.md, the API reference: every name that the package exports, with its signature and doc comment, from the declarations
+// that the compiler emits. `npm run docs` runs it. With --check it writes nothing, and exits with 1 if the file is out of date. It also
+// exits with 1 if a name has no comment.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,18 +17,18 @@ Generated from the sources by \`npm run docs\`. What each routine returns, to th
 const program = declarations();
 const checker = program.getTypeChecker();
 const uncommented = [];
-const seen = new Map(); // a name that two modules export is described once
+const seen = new Map(); // a name that two modules export is described only once
 const text = [HEAD, ...Object.entries(ENTRIES).map(([name, file]) => entry(name, join(root, "dist", `${file}.d.ts`)))].join("\n");
 
 for (const name of uncommented) console.error(`docs/api.md: ${name} has no comment`);
 if (uncommented.length > 0) process.exitCode = 1;
 if (!process.argv.includes("--check")) writeFileSync(FILE, text);
 else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== text) {
-  console.error("docs/api.md is not what the sources say: npm run docs");
+  console.error("docs/api.md is out of date: npm run docs");
   process.exitCode = 1;
 }
 
-// What a build would write to dist/, without writing it.
+// The declarations that a build would write to dist/, in memory.
 function declarations() {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root);
@@ -44,7 +44,7 @@ function declarations() {
   return ts.createProgram([...emitted.keys()], { ...options, noEmit: true }, host);
 }
 
-// Routines first, then other values, then the types they speak of, each in the order of the source.
+// Routines first, then other values, then types, each in source order.
 function entry(module, file) {
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file))).map((exported) => ({
     name: exported.name,
@@ -60,9 +60,9 @@ function entry(module, file) {
 
 function described(module, { name, symbol }) {
   const first = seen.get(symbol);
-  if (first !== undefined) return `### \`${name}\`\n\nThat of \`${first}\`.\n`;
+  if (first !== undefined) return `### \`${name}\`\n\nThe same as in \`${first}\`.\n`;
   seen.set(symbol, module);
-  // Lines are joined where a paragraph was broken to fit the source, and nowhere else.
+  // Join lines that were broken only to fit the source.
   const comment = ts
     .displayPartsToString(symbol.getDocumentationComment(checker))
     .replace(/([^\n])\n(?![\n-])/g, "$1 ")
