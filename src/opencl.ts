@@ -7,15 +7,15 @@ import { type Choices, openclBackend } from "./engines/opencl/index.ts";
 
 export { type Choices, type DeviceInfo, devices, type Phase } from "./engines/opencl/index.ts";
 
-/** What open() of this module is asked for. */
+/** Options of open() in this module. */
 export interface DeviceOptions {
-  /** Its place in the list of devices, "gpu" or "cpu", or a part of its name; the first GPU unless said otherwise. */
+  /** Its index in the list of devices, "gpu" or "cpu", or a part of its name; default: the first GPU. */
   device?: string | number | undefined;
-  /** How work is divided on the device, where you know better: see docs/opencl.md. The bits depend on none of it. */
+  /** Overrides how work is divided on the device: see docs/opencl.md. No choice changes a bit. */
   choices?: Choices | undefined;
 }
 
-/** An engine on a device that OpenCL knows, with asynchronous routines. Close it when done. */
+/** An engine on an OpenCL device, with asynchronous routines. Close it when done. */
 export async function open(options: DeviceOptions = {}): Promise<Engine> {
   checkOptions("open", options, ["device", "choices"]);
   const { device, choices = {} } = options;

@@ -103,7 +103,7 @@ export type Engine = OnePrecision<Float64Array> &
   EitherPrecision &
   WithResidents<AsyncMethods<Solves>> & {
     readonly kind: Kind;
-    /** What a person would call it. */
+    /** Its name, for people. */
     readonly device: string;
     /** The sum of x, or the dot product of x and y, not yet rounded: merge it with others. */
     accumulate(x: Real | Resident<Real>, y?: Real | Resident<Real>): Promise<Accumulator>;

@@ -13,7 +13,7 @@ const matrices = /* @__PURE__ */ matrixRoutines(embedded);
  */
 export const exgemv: BothPrecisions["exgemv"] = matrices.exgemv;
 /**
- * C := alpha A B + beta C, one rounding an entry; `transA` and `transB` take the transposes. With alpha = 0 neither A
+ * C := alpha A B + beta C, one rounding per entry; `transA` and `transB` use the transposes. With alpha = 0 neither A
  * nor B is read, with beta = 0 not C. Writes C, which shares no entry with A or B, and returns it.
  */
 export const exgemm: BothPrecisions["exgemm"] = matrices.exgemm;
@@ -42,7 +42,7 @@ export const exluBatch: BothPrecisions["exluBatch"] = matrices.exluBatch;
 export const sptrsv: BothPrecisions["sptrsv"] = matrices.sptrsv;
 /**
  * The exact solution of A x = b, every component rounded once and proved, for one right-hand side or, as the columns of a matrix,
- * several; with `rounding: "backward"` a faster one with a small backward error. The Solution tells what happened. Throws a
+ * several; with `rounding: "backward"` a faster one with a small backward error. The Solution says how it was found. Throws a
  * SingularError for a singular matrix, a ValueError for an entry that is not finite.
  */
 export const solve: Solves["solve"] = matrices.solve;

@@ -28,7 +28,7 @@ export function allocate(length: number, precision: Format = "binary64"): Float6
 }
 
 /**
- * Give an array from `allocate` back. It must not be used afterwards. Arrays never given back are collected together with
+ * Free an array from `allocate`. It must not be used afterwards. Arrays never given back are collected together with
  * all others in their memory.
  */
 export function free(array: Real): void {

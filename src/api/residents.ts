@@ -14,7 +14,7 @@ export interface Resident<V> {
   readonly shape: readonly number[];
   /** A copy. */
   read(): Promise<V>;
-  /** Give the memory back, once calls that were made with it are through. */
+  /** Give the memory back, when no pending call uses it. */
   free(): void;
 }
 

@@ -60,7 +60,7 @@ export interface ViewOptions {
   offset?: number | undefined;
 }
 
-/** A rows by cols matrix in an array of yours, which is not copied. */
+/** A rows by cols matrix as a view of your array, which is not copied. */
 export function matrix(data: Float64Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float64Array>;
 export function matrix(data: Float32Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float32Array>;
 export function matrix<V extends Real>(data: V, rows: number, cols: number, options?: ViewOptions): Matrix<V>;

@@ -6,6 +6,7 @@ import { load } from "./wasm/load.ts";
 
 /** Plain TypeScript, and the two builds of the WebAssembly kernels: with and without fused multiply-add. */
 export const LOCAL_ENGINES = ["reference", "wasm-fma", "wasm-dekker"] as const;
+/** The name of a synchronous engine. */
 export type LocalEngine = (typeof LOCAL_ENGINES)[number];
 
 /** The kernels of one of them; undefined where this machine cannot run it. */

@@ -6,7 +6,7 @@ import { openThreads, probeThreads } from "./threads/backend.ts";
 import { cores } from "./threads/cores.ts";
 import { openWasm, probeWasm } from "./wasm/backend.ts";
 
-/** What open() takes beside the kind. */
+/** Options of open(). */
 export interface OpenOptions {
   /** Workers of the engine "threads"; default: one per core. */
   threads?: number | undefined;

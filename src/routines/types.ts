@@ -3,13 +3,13 @@ import type { Level1, RoundOptions } from "./level1.ts";
 import type { Factored } from "./solve/types.ts";
 import type { SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";
 
-/** What exgemv is asked for. */
+/** Options of exgemv(). */
 export interface MatrixVectorOptions {
   /** Multiply by the transpose of A. */
   trans?: boolean | undefined;
 }
 
-/** What exgemm is asked for. */
+/** Options of exgemm(). */
 export interface MatrixProductOptions {
   /** Multiply the transpose of A. */
   transA?: boolean | undefined;
@@ -17,9 +17,9 @@ export interface MatrixProductOptions {
   transB?: boolean | undefined;
 }
 
-/** What LU.solve is asked for. */
+/** Options of LU.solve(). */
 export interface RefineOptions {
-  /** Steps of iterative refinement with the copy of A; 0 unless said otherwise. */
+  /** Steps of iterative refinement with the copy of A; default: 0. */
   refine?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface Dense<V extends Real> {
 export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {}
 
 /**
- * The routines once more, where a program does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All
+ * The routines for code that does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All
  * arguments of a call are of one type, so that the compiler still refuses two precisions.
  */
 export interface EitherPrecision {
@@ -88,5 +88,5 @@ export type Deferred<R> =
       : R extends Factored
         ? AsyncMethods<Factored>
         : R;
-/** An object whose methods answer later. */
+/** An object whose methods return promises. */
 export type AsyncMethods<O> = { [K in keyof O]: Method<O[K]> };

@@ -26,7 +26,7 @@ async function missingForThreads(): Promise<string | undefined> {
   return (await spawner()) ? undefined : "threads need workers, which this runtime does not have";
 }
 
-/** A pool of the given number of threads, default one per core, on one build of the kernels, with workers that `spawn` starts. */
+/** A pool of the given number of threads (default: one per core), on one build of the kernels, with workers that `spawn` starts. */
 export async function openThreads(
   threads = cores(),
   variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const),

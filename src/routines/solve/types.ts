@@ -16,23 +16,23 @@ export interface AbortSignalLike {
   throwIfAborted(): void;
 }
 
-/** What solve() and factor() are asked for. */
+/** Options of solve() and factor(). */
 export interface SolveOptions {
   /** The method to begin with; default "auto". */
   method?: "auto" | SolveMethod | undefined;
   /** "correct" (default): the exact solution, every component rounded once. "backward": the solution of a nearby system, faster. */
   rounding?: SolveRounding | undefined;
-  /** Go on to costlier methods if needed; default true. If false, not converging is an answer. */
+  /** Whether to fall back to costlier methods if needed; default: true. If false, the result may not have converged. */
   fallback?: boolean | undefined;
-  /** The most corrections with one set of factors; default 30. It does not limit exact arithmetic. */
+  /** The maximum number of corrections with one set of factors; default: 30. It does not limit exact arithmetic. */
   maxIterations?: number | undefined;
   /** An AbortSignal. It ends exact arithmetic early: the answer is then not certified. One that is aborted at the call rejects. */
   signal?: AbortSignalLike | undefined;
-  /** Called now and then while exact arithmetic is at work; `done` is from 0 to 1. */
+  /** Called repeatedly during exact arithmetic; `done` is from 0 to 1. */
   onProgress?: ((stage: string, done: number) => void) | undefined;
 }
 
-/** What solve() found, and how. */
+/** The result of solve(). */
 export interface Solution {
   /** n values, or n by k without gaps in the order of b. */
   readonly x: Float64Array;
@@ -42,7 +42,7 @@ export interface Solution {
   readonly method: SolveMethod | "modular";
   /** A cheaper method was tried and did not converge. */
   readonly fellBack: boolean;
-  /** How many corrections that method made, the most over right-hand sides. */
+  /** The number of corrections with that method's factors; the maximum over all right-hand sides. */
   readonly iterations: number;
   /** norm(b - A x) / (2^-53 n (norm(A) norm(x) + norm(b))) in the infinity norm, exact and rounded once; the largest over right-hand sides. */
   readonly residual: number;
@@ -54,11 +54,11 @@ export interface Solution {
   readonly certified: boolean;
 }
 
-/** A factorisation that is kept, for any number of right-hand sides. */
+/** A factorisation for any number of right-hand sides. */
 export interface Factored {
   /** As solve(A, b) with the A that factor() was given; options given here take precedence over those of factor(). */
   solve(b: Float64Array | Matrix, options?: SolveOptions): Solution;
-  /** Give its memory back now, not only when it is collected. */
+  /** Free its memory now, rather than when it is garbage-collected. */
   free(): void;
 }
 

@@ -4,9 +4,9 @@ import type { Schedule as Scheduled } from "../../engines/kernels.ts";
 /** A schedule of the sparse paper, the serial loop, or "auto", which lets the analysis choose. */
 export type Schedule = "auto" | Scheduled;
 
-/** What a sparse triangular solve is asked for. */
+/** Options of sptrsv(). */
 export interface SparseOptions {
-  /** Which triangle of A is used; "lower" unless said otherwise. StridedMatrix outside it are ignored. */
+  /** Which triangle of A is used; default: "lower". Entries outside it are ignored. */
   uplo?: "lower" | "upper" | undefined;
   /** Solve with the transpose. */
   trans?: boolean | undefined;
@@ -14,7 +14,7 @@ export interface SparseOptions {
   unit?: boolean | undefined;
   /** Correctly rounded, the same bits on every schedule (the default); or the ordinary arithmetic of the sparse paper. */
   exact?: boolean | undefined;
-  /** "auto" unless said otherwise. On the calling thread all schedules run serially. */
+  /** Default: "auto". On the calling thread all schedules run serially. */
   schedule?: Schedule | undefined;
   /** How many solves the plan is for, where you know: helps "auto" weigh the analysis against them. */
   expectedSolves?: number | undefined;
@@ -31,9 +31,9 @@ export interface TriangularPlan<V extends Real = Float64Array> {
   readonly bytes: number;
   /** The solution for this right-hand side: in `out`, which shares nothing with b, or in a new vector. */
   solve(b: V, out?: V): V;
-  /** Take new values on the same pattern, in the order of A.values. If they are refused the plan is as before. */
+  /** Take new values on the same pattern, in the order of A.values. If they are invalid, the plan is unchanged. */
   update(values: V): void;
-  /** Give the memory back now, not when the plan is collected. The plan cannot be used afterwards. */
+  /** Free the memory now, rather than when the plan is garbage-collected. The plan cannot be used afterwards. */
   free(): void;
 }
 
