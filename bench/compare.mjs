@@ -1,5 +1,5 @@
 // Two builds of the library side by side, through the public API: the ratio of their times, after / before, and whether their results
-// have the same bits. Each build runs in a process of its own; the two take turns, and the order alternates.
+// have the same bits. Each build runs in a process of its own; their timings alternate, and so does the order.
 //   node bench/compare.mjs BEFORE_DIST AFTER_DIST [--rounds 25] [--pairs 5] [--only level1,dense] [--json FILE] [--quick]
 //     [--opencl [--device NAME] [--large]]
 // --pairs is the number of pairs of processes that share the rounds: code and data lie elsewhere in each, which alone can change a time

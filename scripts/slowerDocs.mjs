@@ -1,5 +1,5 @@
-// The tables of docs/slower.md, from the files of bench/results: between `<!-- name -->` and `<!-- end -->` stands what this makes
-// of them. With --check nothing is written, and the status is 1 if the page is not what it would be.
+// Generates the tables of docs/slower.md from the files of bench/results, between `<!-- name -->` and `<!-- end -->`.
+// With --check it writes nothing and exits with status 1 if the page is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ const TABLES = {
     const rows = ["dot", "sum", "nrm2"].flatMap((op) =>
       ["fma", "dekker"].flatMap((engine) => ["engine memory", "ordinary array"].map((memory) => row(op, engine, memory))),
     );
-    // A sum has no products, and is the same in both builds.
+    // A sum has no products: both builds run the same code.
     const rounded = rows.filter(([name]) => !(name.includes("exsum") && name.includes("without")));
     return table(["n =", ...lengths.map(grouped)], rounded);
   },
@@ -70,7 +70,7 @@ const page = readFileSync(FILE, "utf8");
 const filled = page.replace(/<!-- (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name) => `<!-- ${name} -->\n${TABLES[name]()}\n<!-- end -->`);
 if (!process.argv.includes("--check")) writeFileSync(FILE, filled);
 else if (filled !== page) {
-  console.error("docs/slower.md is not what bench/results says: npm run docs");
+  console.error("docs/slower.md is out of date with bench/results: npm run docs");
   process.exitCode = 1;
 }
 
@@ -84,7 +84,7 @@ function plainCase(op, n) {
   return found(dense.cases, { op, n, kind: "well-conditioned", form: op === "trsv" ? "lower" : "" });
 }
 
-// Medians of one run. OpenBLAS has kernels for several processors: beside the fastest of those that were tried.
+// Ratio of medians of one run. Of the OpenBLAS kernels that were tried, the fastest counts.
 function ratio(rivals, ours, theirs) {
   const medians = (part) => rivals.filter(({ name }) => name.includes(part)).map(({ median }) => median);
   return digits(medians(ours)[0] / Math.min(...medians(theirs)));

@@ -1,4 +1,4 @@
-// The limits of level 1, from the cases measured in the same run (xsum, ReproBLAS and OpenBLAS set them).
+// The limits of level 1, from the cases of level1.mjs measured in the same run.
 import { WELL_CONDITIONED } from "../harness/data.mjs";
 import { ENGINES, engines } from "../harness/library.mjs";
 import { ENGINE_MEMORY, isOurs, MEMORIES, ORDINARY_ARRAY, ourName } from "../harness/ours.mjs";

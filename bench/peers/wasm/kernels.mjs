@@ -1,5 +1,5 @@
 // The plain WebAssembly kernels beside this file (level1.ts, dense.ts, peak.ts), compiled here and running in a memory of their own.
-// Ours are measured against them: they differ in the exactness alone.
+// The exact kernels are measured against them.
 import { main } from "assemblyscript/asc";
 import { ROOT } from "../../harness/provenance.mjs";
 
