@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import { Arguments, type Command, type Io, UsageError } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS } from "./commands/index.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
-import { toJson } from "./numerals.ts";
+import { toJson } from "./output/numerals.ts";
 import { version } from "./version.ts";
 
 /** Do what a command line says; what it returns is the exit code. */

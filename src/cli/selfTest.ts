@@ -7,7 +7,7 @@ import type { Matrix, Real, Rounding, Sparse } from "../arrays/types.ts";
 import { reference } from "../engines/reference/index.ts";
 import { load } from "../engines/wasm/load.ts";
 import { routines } from "../routines/routines.ts";
-import { addTo } from "./hashing.ts";
+import { addTo } from "./output/hashing.ts";
 
 // Conformance vectors that travel with the package: made of random bits, the same on every machine, and chosen to be hard (terms
 // that cancel, exponents from one end of the range to the other, subnormals, ties). All results of an engine make one hash.

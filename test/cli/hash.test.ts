@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CHUNK } from "../../src/cli/chunks.ts";
+import { CHUNK } from "../../src/cli/input/chunks.ts";
 import { csc, csr, matrix, toCsr, writeNpy } from "../../src/index.ts";
 import { folder, halfulp, json } from "./cli.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import { decimal, hex, toJson } from "../../src/cli/numerals.ts";
-import { Progress } from "../../src/cli/progress.ts";
+import { COMMANDS } from "../../src/cli/commands/index.ts";
+import { decimal, hex, toJson } from "../../src/cli/output/numerals.ts";
+import { Progress } from "../../src/cli/output/progress.ts";
 import { fromHex, toHex } from "../hex.ts";
 import { halfulp } from "./cli.ts";
 

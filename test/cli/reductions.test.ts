@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Real, Rounding } from "../../src/arrays/types.ts";
-import { CHUNK } from "../../src/cli/chunks.ts";
+import { CHUNK } from "../../src/cli/input/chunks.ts";
 import { engines, exasum, exdot, exnrm2, exsum, matrix, writeNpy } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { fromHex, toHex } from "../hex.ts";

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import { writeWhole } from "../../src/cli/save.ts";
+import { writeWhole } from "../../src/cli/output/save.ts";
 import {
   engines,
   exlu,

@@ -5,7 +5,7 @@ import { openOnThisThread } from "../../api/open.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
-import { hashOf } from "../../cli/hashing.ts";
+import { hashOf } from "../../cli/output/hashing.ts";
 import { embedded } from "../../engines/embedded.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedTriangular } from "../../problems/illConditionedTriangular.ts";

@@ -1,13 +1,13 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
-import { FormatError } from "../arrays/errors.ts";
-import type { Real } from "../arrays/types.ts";
-import { checkNpySize } from "../files/npy.ts";
-import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../files/npyHeader.ts";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import type { Real } from "../../arrays/types.ts";
+import { checkNpySize } from "../../files/npy.ts";
+import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { type Io, UsageError } from "../command.ts";
 import { ByteStream } from "./byteStream.ts";
 import { fileChunks, streamChunks } from "./chunks.ts";
-import { type Io, UsageError } from "./command.ts";
 import { type CsvOptions, csvChunks } from "./csv.ts";
 import { type FileFormat, formatByName } from "./formats.ts";
 

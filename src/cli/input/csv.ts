@@ -1,9 +1,9 @@
-import { allocate, free } from "../api/memory.ts";
-import { FormatError } from "../arrays/errors.ts";
-import { matrix } from "../arrays/matrix.ts";
-import type { Matrix } from "../arrays/types.ts";
-import { newVector } from "../arrays/vectors.ts";
-import { numberOf, quoted } from "../files/lines.ts";
+import { allocate, free } from "../../api/memory.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Matrix } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
+import { numberOf, quoted } from "../../files/lines.ts";
 import { CHUNK } from "./chunks.ts";
 
 // Comma-separated values as in RFC 4180: one column for the reductions, a whole table for systems. As in Python's csv module, a

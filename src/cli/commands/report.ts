@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
-import { type Run, readRun } from "../report/read.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Run, readRun } from "../../report/read.ts";
+import { type Command, UsageError } from "../command.ts";
+import { checkPlace, writeWhole } from "../output/save.ts";
+import { version } from "../version.ts";
 import { codeOf, MEASURING_OPTIONS, measured } from "./measuring.ts";
-import { checkPlace, writeWhole } from "./save.ts";
-import { version } from "./version.ts";
 
 const OUTPUT = "report.html";
 
@@ -45,7 +45,7 @@ machine without a network can be looked at elsewhere.`,
     for (const file of files) runs.push(await readRun(file, createReadStream(file)));
     if (runs.length === 0) runs.push(await measured(args, io, "medium"));
     // Loaded only now: no other command needs the plotting library.
-    const { drawPage } = await import("../report/draw/page.ts");
+    const { drawPage } = await import("../../report/draw/page.ts");
     const page = drawPage(runs, version());
     await writeWhole(output, [page]);
     const code = await codeOf(runs);

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { Command, Io } from "./command.ts";
-import { UsageError } from "./command.ts";
-import { addTo, hashOf } from "./hashing.ts";
-import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "./load.ts";
-import { openNumbers } from "./numbers.ts";
-import { formatOf } from "./numerals.ts";
-import { Progress } from "./progress.ts";
+import type { Command, Io } from "../command.ts";
+import { UsageError } from "../command.ts";
+import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "../input/load.ts";
+import { openNumbers } from "../input/numbers.ts";
+import { addTo, hashOf } from "../output/hashing.ts";
+import { formatOf } from "../output/numerals.ts";
+import { Progress } from "../output/progress.ts";
 
 export const hash: Command = {
   name: "hash",

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import type { Matrix } from "../arrays/types.ts";
-import { factorizationError } from "../routines/dense/measures.ts";
-import type { LU } from "../routines/types.ts";
-import { type Command, UsageError } from "./command.ts";
+import type { Matrix } from "../../arrays/types.ts";
+import { factorizationError } from "../../routines/dense/measures.ts";
+import type { LU } from "../../routines/types.ts";
+import { type Command, UsageError } from "../command.ts";
+import { asMatrix, load } from "../input/load.ts";
+import { hashOf } from "../output/hashing.ts";
+import { Progress } from "../output/progress.ts";
+import { lines, seconds } from "../output/results.ts";
+import { checkOutput, save } from "../output/save.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
-import { hashOf } from "./hashing.ts";
-import { asMatrix, load } from "./load.ts";
-import { Progress } from "./progress.ts";
-import { lines, seconds } from "./results.ts";
-import { checkOutput, save } from "./save.ts";
 
 export const lu: Command = {
   name: "lu",

@@ -1,14 +1,14 @@
-import { ShapeError } from "../arrays/errors.ts";
-import { toCsc, toCsr } from "../arrays/sparse.ts";
-import type { Sparse } from "../arrays/types.ts";
-import { Superaccumulator } from "../exact/superaccumulator.ts";
-import type { Schedule, SparseOptions } from "../routines/sparse/types.ts";
-import type { Command } from "./command.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import { toCsc, toCsr } from "../../arrays/sparse.ts";
+import type { Sparse } from "../../arrays/types.ts";
+import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { Schedule, SparseOptions } from "../../routines/sparse/types.ts";
+import type { Command } from "../command.ts";
+import { asVector, inBinary64, isSparse, load } from "../input/load.ts";
+import { Progress } from "../output/progress.ts";
+import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
+import { checkOutput } from "../output/save.ts";
 import { engineOptions, openEngine } from "./engine.ts";
-import { asVector, inBinary64, isSparse, load } from "./load.ts";
-import { Progress } from "./progress.ts";
-import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
-import { checkOutput } from "./save.ts";
 import { TRIANGLE_OPTIONS, triangleOf } from "./trsv.ts";
 
 const SCHEDULES: readonly Schedule[] = ["auto", "serial", "levr", "levc", "slfr", "slfc", "gsf"];

@@ -1,12 +1,12 @@
-import { ShapeError } from "../arrays/errors.ts";
-import type { Format, Real, Reduction, Rounding } from "../arrays/types.ts";
-import type { Backend } from "../engines/backend.ts";
-import { embedded } from "../engines/embedded.ts";
-import { roundSum, settleWithin } from "../exact/certify.ts";
-import { enclosure } from "../exact/enclosure.ts";
-import { Superaccumulator } from "../exact/superaccumulator.ts";
-import { onlyNegativeZeros } from "../routines/level1.ts";
-import type { Numbers } from "./numbers.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import type { Format, Real, Reduction, Rounding } from "../../arrays/types.ts";
+import type { Backend } from "../../engines/backend.ts";
+import { embedded } from "../../engines/embedded.ts";
+import { roundSum, settleWithin } from "../../exact/certify.ts";
+import { enclosure } from "../../exact/enclosure.ts";
+import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import { onlyNegativeZeros } from "../../routines/level1.ts";
+import type { Numbers } from "../input/numbers.ts";
 
 // Reductions over files. The stages of a reduction in memory (routines/reduce.ts), each a pass over all chunks: an enclosure of every
 // chunk's sum, the ladder with its bound, the superaccumulator. High and low of the enclosures are added exactly, their bounds are

@@ -1,10 +1,10 @@
 import { createHash, type Hash } from "node:crypto";
-import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
-import { stridedView } from "../arrays/matrix.ts";
-import { toCsr } from "../arrays/sparse.ts";
-import type { Matrix, Real } from "../arrays/types.ts";
-import { bytesOf, swapBytes } from "../files/npy.ts";
-import { isSparse, isVector, type Loaded } from "./load.ts";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
+import { stridedView } from "../../arrays/matrix.ts";
+import { toCsr } from "../../arrays/sparse.ts";
+import type { Matrix, Real } from "../../arrays/types.ts";
+import { bytesOf, swapBytes } from "../../files/npy.ts";
+import { isSparse, isVector, type Loaded } from "../input/load.ts";
 
 // The hash of a result is the SHA-256 of its numbers as they are stored, little-endian, and of nothing else: of a vector its
 // elements, of a matrix its entries row by row whatever the order in memory. So it is also what sha256sum says of a raw file.

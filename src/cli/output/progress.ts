@@ -1,4 +1,4 @@
-import type { Io } from "./command.ts";
+import type { Io } from "../command.ts";
 
 const WIDTH = 30;
 const FIRST = 500; // milliseconds: what ends before that shows nothing

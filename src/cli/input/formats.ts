@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { UsageError } from "./command.ts";
+import { UsageError } from "../command.ts";
 
 /** How numbers are stored in a file. */
 export type FileFormat = "npy" | "raw" | "raw32" | "csv" | "mtx";

@@ -1,9 +1,9 @@
 // What `report` and `bench` have in common: how much to measure, and a line of progress meanwhile.
-import { PARTS, type Part, type Scale } from "../report/parts.ts";
-import type { Run } from "../report/read.ts";
-import { type Arguments, type Io, type Options, UsageError } from "./command.ts";
-import { Progress } from "./progress.ts";
-import { checkPlace, writeWhole } from "./save.ts";
+import { PARTS, type Part, type Scale } from "../../report/parts.ts";
+import type { Run } from "../../report/read.ts";
+import { type Arguments, type Io, type Options, UsageError } from "../command.ts";
+import { Progress } from "../output/progress.ts";
+import { checkPlace, writeWhole } from "../output/save.ts";
 
 export const MEASURING_OPTIONS: Options = {
   quick: { type: "boolean", help: "small sizes: a minute or two" },
@@ -19,7 +19,7 @@ export async function measured(args: Arguments, io: Io, usual: Scale): Promise<R
   const file = args.text("save");
   if (file !== undefined) await checkPlace(file);
   // Loaded only now: no other command needs the measurements.
-  const { measureAll } = await import("../report/measure/all.ts");
+  const { measureAll } = await import("../../report/measure/all.ts");
   const progress = new Progress(io, "measuring");
   try {
     const run = await measureAll(scale, partsOf(args), (done, what) => progress.report(done, 1, "", what));
@@ -39,6 +39,6 @@ function partsOf(args: Arguments): readonly Part[] {
 
 /** 1 where engines disagree. */
 export async function codeOf(runs: readonly Run[]): Promise<0 | 1> {
-  const { disagreements } = await import("../report/measure/bits.ts");
+  const { disagreements } = await import("../../report/measure/bits.ts");
   return runs.some(({ parts }) => parts.bits && disagreements(parts.bits).length > 0) ? 1 : 0;
 }

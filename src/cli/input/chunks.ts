@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
-import { allocate, free } from "../api/memory.ts";
-import { FormatError } from "../arrays/errors.ts";
-import type { Real } from "../arrays/types.ts";
-import { bytesOf, swapBytes } from "../files/npy.ts";
+import { allocate, free } from "../../api/memory.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import type { Real } from "../../arrays/types.ts";
+import { bytesOf, swapBytes } from "../../files/npy.ts";
 import type { ByteStream } from "./byteStream.ts";
 
 // Numbers are read into the engine's memory, where the kernels take them without a copy, and several reads are under way

@@ -1,7 +1,7 @@
-import type { Matrix, Real } from "../arrays/types.ts";
-import type { Arguments, Options, Outcome } from "./command.ts";
+import type { Matrix, Real } from "../../arrays/types.ts";
+import type { Arguments, Options, Outcome } from "../command.ts";
+import { isVector } from "../input/load.ts";
 import { hashOf, rowsOf } from "./hashing.ts";
-import { isVector } from "./load.ts";
 import { decimal, formatOf } from "./numerals.ts";
 import { save } from "./save.ts";
 

@@ -1,14 +1,14 @@
-import type { Engine } from "../api/engine.ts";
-import { matrix, stridedView } from "../arrays/matrix.ts";
-import type { Matrix, Real, TriangularOptions } from "../arrays/types.ts";
-import { newVector } from "../arrays/vectors.ts";
-import type { Arguments, Command, Options } from "./command.ts";
+import type { Engine } from "../../api/engine.ts";
+import { matrix, stridedView } from "../../arrays/matrix.ts";
+import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
+import type { Arguments, Command, Options } from "../command.ts";
+import { asMatrix, asVector, inBinary64, load, widened } from "../input/load.ts";
+import { formatOf, shortest } from "../output/numerals.ts";
+import { Progress } from "../output/progress.ts";
+import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
+import { checkOutput } from "../output/save.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
-import { asMatrix, asVector, inBinary64, load, widened } from "./load.ts";
-import { formatOf, shortest } from "./numerals.ts";
-import { Progress } from "./progress.ts";
-import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
-import { checkOutput } from "./save.ts";
 
 /** Which triangle is meant: of trsv and sptrsv alike. */
 export const TRIANGLE_OPTIONS: Options = {

@@ -1,9 +1,9 @@
 // The options --engine, --threads and --device, and the engine that they choose. Every command that computes uses them.
-import type { Engine } from "../api/engine.ts";
-import { open, openOnThisThread } from "../api/open.ts";
-import type { Backend } from "../engines/backend.ts";
-import { ENGINES, engineRow, KINDS, type OpenOptions } from "../engines/table.ts";
-import { type Arguments, type Options, UsageError } from "./command.ts";
+import type { Engine } from "../../api/engine.ts";
+import { open, openOnThisThread } from "../../api/open.ts";
+import type { Backend } from "../../engines/backend.ts";
+import { ENGINES, engineRow, KINDS, type OpenOptions } from "../../engines/table.ts";
+import { type Arguments, type Options, UsageError } from "../command.ts";
 
 const CHOICES = ["auto", ...KINDS] as const;
 

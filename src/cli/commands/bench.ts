@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { Command } from "../command.ts";
 import { codeOf, MEASURING_OPTIONS, measured } from "./measuring.ts";
 
 export const bench: Command = {
@@ -15,7 +15,7 @@ stages at the largest size, and the sparse schedules. --quick is the scale unles
   ],
   async run(args, io) {
     const run = await measured(args, io, "quick");
-    const { textOf } = await import("../report/text.ts");
+    const { textOf } = await import("../../report/text.ts");
     return { text: textOf(run), json: { command: "bench", ...run.origin, ...run.parts }, code: await codeOf([run]) };
   },
 };

@@ -1,4 +1,4 @@
-import type { Format } from "../arrays/types.ts";
+import type { Format } from "../../arrays/types.ts";
 import { shortest32 } from "./shortest.ts";
 
 const view = new DataView(new ArrayBuffer(8));

@@ -1,12 +1,12 @@
-import { matrix } from "../arrays/matrix.ts";
-import type { Matrix } from "../arrays/types.ts";
-import type { SolveOptions } from "../routines/solve/types.ts";
-import type { Command } from "./command.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Matrix } from "../../arrays/types.ts";
+import type { SolveOptions } from "../../routines/solve/types.ts";
+import type { Command } from "../command.ts";
+import { asMatrix, asVector, inBinary64, isVector, type Loaded, load, widened } from "../input/load.ts";
+import { Progress } from "../output/progress.ts";
+import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
+import { checkOutput } from "../output/save.ts";
 import { engineOptions, openEngine } from "./engine.ts";
-import { asMatrix, asVector, inBinary64, isVector, type Loaded, load, widened } from "./load.ts";
-import { Progress } from "./progress.ts";
-import { OUTPUT_OPTIONS, present, seconds } from "./results.ts";
-import { checkOutput } from "./save.ts";
 
 export const solve: Command = {
   name: "solve",

@@ -1,12 +1,12 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { access, type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { matrix } from "../arrays/matrix.ts";
-import type { Matrix, Real } from "../arrays/types.ts";
-import { writeMatrixMarket } from "../files/matrixMarket.ts";
-import { writeNpy } from "../files/npy.ts";
-import { UsageError } from "./command.ts";
-import { formatByName } from "./formats.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Matrix, Real } from "../../arrays/types.ts";
+import { writeMatrixMarket } from "../../files/matrixMarket.ts";
+import { writeNpy } from "../../files/npy.ts";
+import { UsageError } from "../command.ts";
+import { formatByName } from "../input/formats.ts";
 
 export type Saved = Real | Matrix<Float64Array> | Matrix<Float32Array>;
 

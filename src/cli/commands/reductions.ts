@@ -1,12 +1,12 @@
-import { ROUNDINGS } from "../arrays/checks.ts";
-import { ShapeError } from "../arrays/errors.ts";
-import type { Format, Reduction } from "../arrays/types.ts";
-import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "./command.ts";
-import { PLACE } from "./csv.ts";
+import { ROUNDINGS } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import type { Format, Reduction } from "../../arrays/types.ts";
+import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "../command.ts";
+import { PLACE } from "../input/csv.ts";
+import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
+import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
+import { Progress } from "../output/progress.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
-import { type Numbers, openNumbers, STREAMED } from "./numbers.ts";
-import { decimal, formatOf, hex, shortest } from "./numerals.ts";
-import { Progress } from "./progress.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
 // sum, asum, dot and nrm2: one number from a file or two.

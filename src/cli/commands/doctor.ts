@@ -1,10 +1,10 @@
 import { cpus } from "node:os";
-import { engines, open } from "../api/open.ts";
-import type { DeviceInfo } from "../engines/opencl/index.ts";
-import type { Command } from "./command.ts";
-import { Progress } from "./progress.ts";
-import { EXPECTED, localEngines, selfTest, type Tested } from "./selfTest.ts";
-import { version } from "./version.ts";
+import { engines, open } from "../../api/open.ts";
+import type { DeviceInfo } from "../../engines/opencl/index.ts";
+import type { Command } from "../command.ts";
+import { Progress } from "../output/progress.ts";
+import { EXPECTED, localEngines, selfTest, type Tested } from "../selfTest.ts";
+import { version } from "../version.ts";
 
 export const doctor: Command = {
   name: "doctor",
@@ -19,7 +19,7 @@ other machine. Exit code 1 if they are not.`,
   examples: [["halfulp doctor", "a minute at most; send the last line to a colleague"]],
   async run(args, io) {
     const found = await engines();
-    const list = await (await import("../engines/opencl/index.ts")).devices().catch((): readonly DeviceInfo[] => []);
+    const list = await (await import("../../engines/opencl/index.ts")).devices().catch((): readonly DeviceInfo[] => []);
     const missing = found.flatMap(({ kind, reason }) => (reason === undefined ? [] : [{ engine: kind, reason }]));
     const machine = {
       halfulp: version(),

@@ -1,5 +1,5 @@
+import type { Command } from "../command.ts";
 import { bench } from "./bench.ts";
-import type { Command } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { hash } from "./hash.ts";
 import { lu } from "./lu.ts";
