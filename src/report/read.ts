@@ -221,6 +221,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new FormatError(`this is no JSON (${(error as Error).message.replace(/\s+/g, " ").slice(0, 100)})`);
+    throw new FormatError(`this is not JSON (${(error as Error).message.replace(/\s+/g, " ").slice(0, 100)})`);
   }
 }

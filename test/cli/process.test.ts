@@ -50,7 +50,7 @@ describe("exit codes, and what goes where", () => {
     expect(halfulp(["sum", at("nothing.npy")])).toMatchObject({
       code: 2,
       out: "",
-      err: `halfulp: ${at("nothing.npy")}: no such file or folder\n`,
+      err: `halfulp: ${at("nothing.npy")}: no such file or directory\n`,
     });
     expect(halfulp(["summ", at("nothing.npy")])).toMatchObject({ code: 2, out: "" });
     expect(halfulp([])).toMatchObject({ code: 2, err: "" });

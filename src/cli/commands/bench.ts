@@ -1,21 +1,22 @@
+// halfulp bench: the measurements of halfulp report as text.
 import type { Command } from "../command.ts";
-import { codeOf, MEASURING_OPTIONS, measured } from "./measuring.ts";
+import { exitCode, MEASURING_OPTIONS, measure } from "./measuring.ts";
 
 export const bench: Command = {
   name: "bench",
-  summary: "a minute of measurements, as tables on the terminal",
+  summary: "measure for a minute and print tables",
   operands: "",
   count: [0, 0],
   options: MEASURING_OPTIONS,
-  help: `The measurements of halfulp report, printed: whether all engines return the same bits, forward errors, times of the
-stages at the largest size, and the sparse schedules. --quick is the scale unless you ask for --full.`,
+  help: `Prints the measurements of halfulp report: whether all engines return the same bits, forward errors, times of the stages
+at the largest size, sparse schedules and solves. Default scale: --quick.`,
   examples: [
-    ["halfulp bench", "everything at small sizes"],
-    ["halfulp bench --only bits", "the bits of all engines in a few seconds"],
+    ["halfulp bench", "all parts, at small sizes"],
+    ["halfulp bench --only bits", "compare the bits of all engines, in a few seconds"],
   ],
   async run(args, io) {
-    const run = await measured(args, io, "quick");
+    const run = await measure(args, io, "quick");
     const { textOf } = await import("../../report/text.ts");
-    return { text: textOf(run), json: { command: "bench", ...run.origin, ...run.parts }, code: await codeOf([run]) };
+    return { text: textOf(run), json: { command: "bench", ...run.origin, ...run.parts }, code: await exitCode([run]) };
   },
 };

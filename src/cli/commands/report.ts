@@ -1,54 +1,55 @@
+// halfulp report: measures this machine, or reads earlier measurements, and draws them as one HTML page.
 import { createReadStream } from "node:fs";
 import { type Run, readRun } from "../../report/read.ts";
 import { type Command, UsageError } from "../command.ts";
-import { checkPlace, writeWhole } from "../output/save.ts";
+import { checkWritable, writeWhole } from "../output/save.ts";
 import { version } from "../version.ts";
-import { codeOf, MEASURING_OPTIONS, measured } from "./measuring.ts";
+import { exitCode, MEASURING_OPTIONS, measure } from "./measuring.ts";
 
 const OUTPUT = "report.html";
 
 export const report: Command = {
   name: "report",
-  summary: "measure this machine and draw the papers' figures as one HTML file",
+  summary: "measure this machine and draw the figures of the papers, as one HTML file",
   operands: "[FILE.json ...]",
   count: [0, Number.POSITIVE_INFINITY],
   options: {
-    output: { type: "string", short: "o", value: "FILE", help: `the page; ${OUTPUT} unless said otherwise` },
+    output: { type: "string", short: "o", value: "FILE", help: `the page to write; default: ${OUTPUT}` },
     from: {
       type: "string",
       multiple: true,
       value: "FILE",
-      help: "draw this file of an earlier run, and those that follow; measure nothing",
+      help: "draw this file of an earlier run, and any that follow, instead of measuring",
     },
     ...MEASURING_OPTIONS,
   },
-  help: `Runs the measurements of the papers and writes one page that needs nothing from outside: hashes of the results of
-every engine, number of threads and schedule; forward errors against condition numbers; times of plain loops,
-superaccumulator, expansions and certified routines against n; the sparse schedules over grids; the mixed-precision
-solver. Ten minutes or so on two cores; --quick takes one or two, --full an hour and more.
+  help: `Runs the measurements of the papers and writes a self-contained HTML page: hashes of the results of every engine, number
+of threads and schedule; forward errors against condition numbers; times of plain loops, superaccumulator, expansions
+and certified routines against n; the sparse schedules over grids; the mixed-precision solver. It takes about ten
+minutes on two cores, one or two with --quick, and over an hour with --full.
 
-Given JSON files of earlier runs (--save, or the project's benchmarks), it draws these instead, so that results of a
-machine without a network can be looked at elsewhere.`,
+Given JSON files of earlier runs (from --save or from the project's benchmarks), it draws those and measures nothing.
+That shows the results of one machine on another.`,
   examples: [
-    ["halfulp report --quick -o report.html", "a first look at this machine"],
-    ["halfulp report --only bits,sparse --save data.json", "two parts of it, and the numbers for later"],
-    ["halfulp report --from here.json gpu.json -o both.html", "runs of two machines on one page"],
+    ["halfulp report --quick -o report.html", "get a first look at this machine"],
+    ["halfulp report --only bits,sparse --save data.json", "measure two parts, and keep the numbers"],
+    ["halfulp report --from here.json gpu.json -o both.html", "draw runs of two machines on one page"],
   ],
   async run(args, io) {
     const output = args.text("output") ?? OUTPUT;
-    await checkPlace(output);
+    await checkWritable(output);
     const files = [...args.list("from"), ...args.operands];
     const measuring = Object.keys(MEASURING_OPTIONS).find((name) => args.flag(name) || args.text(name) !== undefined);
     if (files.length > 0 && measuring !== undefined)
-      throw new UsageError(`--${measuring} with ${files[0]}: files of earlier runs are drawn, nothing is measured`);
+      throw new UsageError(`--${measuring} is for measuring, not for drawing earlier runs (${files[0]})`);
     const runs: Run[] = [];
     for (const file of files) runs.push(await readRun(file, createReadStream(file)));
-    if (runs.length === 0) runs.push(await measured(args, io, "medium"));
-    // Loaded only now: no other command needs the plotting library.
+    if (runs.length === 0) runs.push(await measure(args, io, "medium"));
+    // Loaded late: no other command needs the plotting library.
     const { drawPage } = await import("../../report/draw/page.ts");
     const page = drawPage(runs, version());
     await writeWhole(output, [page]);
-    const code = await codeOf(runs);
+    const code = await exitCode(runs);
     const hashed = runs.some(({ parts }) => parts.bits);
     const verdict = !hashed ? "" : code === 0 ? "; all bits agree" : "; ENGINES DISAGREE, see the table of bits";
     const figures = page.split("<figure>").length - 1;

@@ -1,20 +1,21 @@
+// halfulp trsv: a dense triangular system, by extrsv of an engine.
 import type { Engine } from "../../api/engine.ts";
 import { matrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Arguments, Command, Options } from "../command.ts";
-import { asMatrix, asVector, inBinary64, load, widened } from "../input/load.ts";
+import { asMatrix, asVector, load, toBinary64, widened } from "../input/load.ts";
 import { formatOf, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
 import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
 
-/** Which triangle is meant: of trsv and sptrsv alike. */
+/** The options that choose the triangle, for trsv and sptrsv. */
 export const TRIANGLE_OPTIONS: Options = {
-  upper: { type: "boolean", help: "the upper triangle; the lower unless said" },
-  trans: { type: "boolean", help: "solve with the transpose" },
-  unit: { type: "boolean", help: "ones on the diagonal, which is not read" },
+  upper: { type: "boolean", help: "use the upper triangle; default: the lower" },
+  trans: { type: "boolean", help: "solve with the transpose of the triangle" },
+  unit: { type: "boolean", help: "take the diagonal to be ones; the stored one is not read" },
 };
 
 export function triangleOf(args: Arguments): { uplo: "lower" | "upper"; trans: boolean; unit: boolean } {
@@ -23,28 +24,28 @@ export function triangleOf(args: Arguments): { uplo: "lower" | "upper"; trans: b
 
 export const trsv: Command = {
   name: "trsv",
-  summary: "solve a triangular system T x = b, each element the exact sum, divided and rounded once",
+  summary: "solve a triangular system T x = b; each element is an exact sum, divided and rounded once",
   operands: "T b",
   count: [2, 2],
   options: {
     ...TRIANGLE_OPTIONS,
-    rounding: { type: "string", value: "R", help: "single (unless said otherwise), paper or corrected" },
-    refine: { type: "string", value: "N", help: "steps of iterative refinement on the whole system" },
+    rounding: { type: "string", value: "R", help: "single (default), paper or corrected" },
+    refine: { type: "string", value: "N", help: "refine the whole system N times" },
     "refine-blocks": {
       type: "string",
       value: "N",
-      help: "steps on each diagonal block; the only option whose bits depend on the block size",
+      help: "refine each diagonal block N times; only then do the bits depend on --block-size",
     },
-    "block-size": { type: "string", value: "N", help: "unknowns in a block" },
+    "block-size": { type: "string", value: "N", help: "number of unknowns per block" },
     ...OUTPUT_OPTIONS,
     ...ENGINE_OPTIONS,
   },
   help: `
-Solves T x = b by substitution. T and b are .npy, Matrix Market or CSV files; the other triangle of T is not read. The same
-system gives the same bits on every engine. A zero on the diagonal ends with exit code 1.`,
+Solves T x = b by substitution. T and b are .npy, Matrix Market or CSV files; the other triangle of T is not read. The bits
+are the same on every engine. A zero on the diagonal gives exit code 1.`,
   examples: [
-    ["halfulp trsv T.mtx b.mtx", "a lower triangle; prints a short solution and its hash"],
-    ["halfulp trsv T.npy b.npy --upper -o x.npy", "an upper one, into a file"],
+    ["halfulp trsv T.mtx b.mtx", "solve with the lower triangle; print a short solution and its hash"],
+    ["halfulp trsv T.npy b.npy --upper -o x.npy", "solve with the upper triangle; write the solution to a file"],
   ],
   async run(args, io) {
     const [T, b] = args.operands as [string, string];
@@ -53,21 +54,21 @@ system gives the same bits on every engine. A zero on the diagonal ends with exi
     const options: TriangularOptions = {
       ...triangleOf(args),
       rounding: args.word("rounding", ["single", "paper", "corrected"]),
-      refine: args.whole("refine", 0),
-      refineBlocks: args.whole("refine-blocks", 0),
-      blockSize: args.whole("block-size", 1),
+      refine: args.integer("refine", 0),
+      refineBlocks: args.integer("refine-blocks", 0),
+      blockSize: args.integer("block-size", 1),
     };
-    const [givenT, givenB] = [asMatrix(T, await load(T, io)), asVector(b, await load(b, io))];
-    const alike = givenT.data.BYTES_PER_ELEMENT === givenB.BYTES_PER_ELEMENT;
-    const matrixT = alike ? (givenT as Matrix) : widened(givenT);
-    const vectorB = alike ? (givenB as Float64Array) : inBinary64(givenB);
+    const [storedT, storedB] = [asMatrix(T, await load(T, io)), asVector(b, await load(b, io))];
+    const samePrecision = storedT.data.BYTES_PER_ELEMENT === storedB.BYTES_PER_ELEMENT;
+    const matrixT = samePrecision ? (storedT as Matrix) : widened(storedT);
+    const vectorB = samePrecision ? (storedB as Float64Array) : toBinary64(storedB);
     await using engine = await openEngine(args, matrixT.rows ** 2);
     const progress = new Progress(io, "trsv").tick();
     try {
       const start = performance.now();
       const x = await engine.extrsv(matrixT, vectorB, options);
       const time = performance.now() - start;
-      const facts = {
+      const details = {
         method: `substitution, ${options.rounding ?? "single"} rounding`,
         engine: engine.device,
         unknowns: x.length,
@@ -75,14 +76,14 @@ system gives the same bits on every engine. A zero on the diagonal ends with exi
         iterations: options.refine ?? 0,
         seconds: seconds(time),
       };
-      return await present("trsv", x, facts, args);
+      return await present("trsv", x, details, args);
     } finally {
       progress.end();
     }
   },
 };
 
-// max |b - T x|, exact and rounded once, as the number to print.
+// The largest |b - T x|, exact and rounded once, as the number to print.
 async function residual(engine: Engine, T: Matrix, b: Float64Array, x: Float64Array, options: TriangularOptions): Promise<number> {
   const { data, offset, rowStride, colStride } = stridedView(T);
   const n = b.length;
@@ -94,9 +95,9 @@ async function residual(engine: Engine, T: Matrix, b: Float64Array, x: Float64Ar
   return shortest(largest(r), formatOf(r.BYTES_PER_ELEMENT));
 }
 
-/** The largest magnitude; NaN where there is one. */
+/** The largest magnitude, or NaN if x has one. */
 function largest(x: Real): number {
-  let most = 0;
-  for (const value of x) most = Math.max(most, Math.abs(value));
-  return most;
+  let max = 0;
+  for (const value of x) max = Math.max(max, Math.abs(value));
+  return max;
 }

@@ -1,41 +1,42 @@
+// The progress line on a terminal.
 import type { Io } from "../command.ts";
 
 const WIDTH = 30;
-const FIRST = 500; // milliseconds: what ends before that shows nothing
-const EVERY = 100;
+const DELAY = 500; // milliseconds: shorter work shows nothing
+const INTERVAL = 100;
 
-/** A line that tells how far long work has come, where a person watches; elsewhere nothing at all. */
+/** Shows the progress of long work if stderr is a terminal; otherwise prints nothing. */
 export class Progress {
   private readonly start = performance.now();
-  private last = this.start + FIRST - EVERY;
+  private last = this.start + DELAY - INTERVAL;
   private shown = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly io: Io,
-    private readonly what: string,
+    private readonly task: string,
   ) {}
 
-  /** So much is done: of `total`, where that is known; `now` is what is being done. */
-  report(done: number, total: number | undefined, unit = "numbers", now = ""): void {
-    if (!this.io.watched || performance.now() - this.last < EVERY) return;
+  /** Reports how much is done, out of `total` if that is known; `step` names the current step. */
+  report(done: number, total: number | undefined, unit = "numbers", step = ""): void {
+    if (!this.io.isTerminal || performance.now() - this.last < INTERVAL) return;
     if (total === undefined) this.show(`${millions(done)} ${unit}`);
     else {
-      const part = total === 0 ? 1 : done / total;
-      const filled = Math.round(part * WIDTH);
-      this.show(`[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${Math.floor(100 * part)} %${now && `, ${now},`}`);
+      const fraction = total === 0 ? 1 : done / total;
+      const filled = Math.round(fraction * WIDTH);
+      this.show(`[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${Math.floor(100 * fraction)} %${step && `, ${step},`}`);
     }
   }
 
-  /** Of work whose end is not in sight only the time is told, as long as this thread is free to do so. */
+  /** Shows the elapsed time of work that cannot report progress, whenever this thread is free. */
   tick(): this {
-    if (!this.io.watched) return this;
-    this.timer = setInterval(() => performance.now() - this.last >= EVERY && this.show(""), EVERY);
+    if (!this.io.isTerminal) return this;
+    this.timer = setInterval(() => performance.now() - this.last >= INTERVAL && this.show(""), INTERVAL);
     this.timer.unref();
     return this;
   }
 
-  /** The work is over: the line goes away. */
+  /** Removes the line. */
   end(): void {
     clearInterval(this.timer);
     if (this.shown) this.io.err("\r\x1b[K");
@@ -45,7 +46,7 @@ export class Progress {
   private show(state: string): void {
     this.last = performance.now();
     this.shown = true;
-    this.io.err(`\r\x1b[K${this.what} ${state} ${((this.last - this.start) / 1000).toFixed(1)} s`);
+    this.io.err(`\r\x1b[K${this.task} ${state} ${((this.last - this.start) / 1000).toFixed(1)} s`);
   }
 }
 

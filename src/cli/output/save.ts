@@ -1,3 +1,4 @@
+// Writes output files: checked before the work starts, and replaced atomically when it is done.
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { access, type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -12,25 +13,25 @@ export type Saved = Real | Matrix<Float64Array> | Matrix<Float32Array>;
 
 const FORMATS = ["npy", "mtx"] as const;
 
-/** Throws at once for a path that could not be written after long work. */
+/** Fails early if a matrix or vector could not be written to this path. */
 export async function checkOutput(path: string | undefined): Promise<void> {
   if (path === undefined) return;
   formatByName(path, FORMATS);
-  await checkPlace(path);
+  await checkWritable(path);
 }
 
-/** The same for a file of any kind. */
-export async function checkPlace(path: string): Promise<void> {
+/** Fails early if a file could not be written to this path. */
+export async function checkWritable(path: string): Promise<void> {
   const folder = await stat(dirname(path));
-  if (!folder.isDirectory()) throw new UsageError(`${path}: ${dirname(path)} is no folder`);
+  if (!folder.isDirectory()) throw new UsageError(`${path}: ${dirname(path)} is not a directory`);
   const present = await stat(path).catch(() => undefined);
-  if (present?.isDirectory() === true) throw new UsageError(`${path}: this is a folder, expected a file`);
-  // What is no file is written as it is; a file is written beside its place.
+  if (present?.isDirectory() === true) throw new UsageError(`${path} is a directory, expected a file`);
+  // A regular file is replaced, which needs write access to its directory; a pipe or device is written in place.
   if (present === undefined || present.isFile()) await access(dirname(present === undefined ? path : await realpath(path)), constants.W_OK);
   else await access(path, constants.W_OK);
 }
 
-/** Write a vector or a matrix, as the name of the file tells. A vector is a matrix of one column in Matrix Market. */
+/** Writes a vector or a matrix in the format of the file's extension. In Matrix Market a vector is a matrix with one column. */
 export async function save(path: string, value: Saved): Promise<void> {
   if (formatByName(path, FORMATS) === "npy") return writeWhole(path, [writeNpy(value)]);
   const A = ArrayBuffer.isView(value) ? matrix(value as Float64Array, value.length, 1) : value;
@@ -40,29 +41,29 @@ export async function save(path: string, value: Saved): Promise<void> {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * A file that is there whole or not at all: written beside its place and moved when it is done. Whoever stops the process finds
- * nothing left behind. What is there and is no file, a pipe or a device, is written as it is.
+ * Writes a file atomically: to a temporary file in the same directory, which is renamed when complete. A process that is stopped leaves
+ * nothing behind. An existing pipe or device is written in place.
  */
 export async function writeWhole(path: string, pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
   const present = await stat(path).catch(() => undefined);
   if (present !== undefined && !present.isFile()) return writeTo(path, await open(path, "w"), pieces);
-  const place = present === undefined ? path : await realpath(path); // not over a link to it
-  const beside = join(dirname(place), `.${basename(place)}.${process.pid}.tmp`);
+  const target = present === undefined ? path : await realpath(path); // keep a symbolic link
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   const stop = (signal: NodeJS.Signals): void => {
-    rmSync(beside, { force: true }); // it may just have been moved
+    rmSync(temporary, { force: true }); // it may just have been renamed
     for (const each of SIGNALS) process.off(each, stop);
-    process.kill(process.pid, signal); // and now as if nobody had listened
+    process.kill(process.pid, signal); // now with the default action
   };
   for (const signal of SIGNALS) process.on(signal, stop);
-  let made = false;
+  let created = false;
   try {
-    // Made at once, with the signals already caught: none can come between the file and whoever removes it.
-    closeSync(openSync(beside, "wx"));
-    made = true;
-    await writeTo(path, await open(beside, "w"), pieces);
-    await rename(beside, place);
+    // Created synchronously, after the signal handlers: no signal can leave the file behind.
+    closeSync(openSync(temporary, "wx"));
+    created = true;
+    await writeTo(path, await open(temporary, "w"), pieces);
+    await rename(temporary, target);
   } catch (error) {
-    if (made) await rm(beside, { force: true });
+    if (created) await rm(temporary, { force: true });
     throw error;
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop);
@@ -77,7 +78,7 @@ async function writeTo(
   try {
     for await (const piece of pieces) await handle.writeFile(piece);
   } catch (error) {
-    throw Object.assign(error as NodeJS.ErrnoException, { path }); // which a handle does not know
+    throw Object.assign(error as NodeJS.ErrnoException, { path }); // errors of a handle have no path
   } finally {
     await handle.close();
   }

@@ -25,7 +25,11 @@ export function drawGpu(gpu: Gpu): Html[] {
   return [
     ...(bars.length > 0 ? [drawBars(bars, gpu.device.name)] : []),
     ...((gpu.sparse ?? []).length > 0 ? [drawSolves(gpu)] : []),
-    ...drawStages(reductions.flatMap(stagesOf), `on ${gpu.device.name}`, "a kernel in ordinary arithmetic"),
+    ...drawStages(
+      reductions.map((race) => stagesOf(race, gpu.device.name)),
+      `on ${gpu.device.name}`,
+      "a kernel in ordinary arithmetic",
+    ),
   ];
 }
 
@@ -146,8 +150,8 @@ function drawSolves({ device, sparse = [] }: Gpu): Html {
   });
 }
 
-// Reductions were measured stage by stage.
-function stagesOf({ op, kind = "", n = 0, rivals }: Race): StageRace[] {
+// A benchmark of a GPU times reductions stage by stage.
+function stagesOf({ op, kind = "", n = 0, rivals }: Race, engine: string): StageRace {
   const stages = rivals.flatMap(({ name, median, min }) =>
     name === "plain kernel"
       ? [{ name: "plain", median, min }]
@@ -155,5 +159,5 @@ function stagesOf({ op, kind = "", n = 0, rivals }: Race): StageRace[] {
         ? [{ name, median, min }]
         : [],
   );
-  return [{ op, kind, n, engine: "opencl", stages }];
+  return { op, kind, n, engine, stages };
 }
