@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Real, Rounding } from "../../src/arrays/types.ts";
 import { CHUNK } from "../../src/cli/input/chunks.ts";
 import { engines, exasum, exdot, exnrm2, exsum, matrix, writeNpy } from "../../src/index.ts";
@@ -375,17 +375,26 @@ describe("CSV", () => {
       err: expect.stringMatching(/line 1 has a carriage return without a line feed/),
     });
   });
-  test("many separators within quotes take no more time than others", async () => {
+  test("many separators within quotes take no more searches than others", async () => {
     const file = put("q.csv", `"${",".repeat(300_000)}",7\n`);
-    const start = performance.now();
+    const search = vi.spyOn(String.prototype, "indexOf");
     expect(await one("sum", file, "-c", "2")).toBe(7);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(search.mock.calls.length).toBeLessThan(1000);
+    search.mockRestore();
   });
-  test("a quote that is never closed does not keep the file", async () => {
-    const start = performance.now();
-    const said = await halfulp(["sum", put("q.csv", `1\n"${"1\n".repeat(2 ** 21)}`)]);
+  test("a quote that is never closed ends the reading after a million characters", async () => {
+    const size = 2 ** 16;
+    let taken = 0;
+    function* endless(): Generator<Uint8Array> {
+      yield Buffer.from('1\n"');
+      for (;;) {
+        taken += size;
+        yield Buffer.from("1\n".repeat(size / 2));
+      }
+    }
+    const said = await halfulp(["sum", "-", "--format", "csv"], endless());
     expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 2 has more than 1048576 characters/) });
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(taken).toBeLessThanOrEqual(2 ** 20 + size);
   });
 });
 
