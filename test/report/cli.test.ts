@@ -82,7 +82,7 @@ describe("the text of a run", () => {
     for (const words of [
       "Bits: 3 combinations",
       "errors of gemv",
-      "Nanoseconds a term",
+      "Nanoseconds per term",
       "Sparse solves",
       "solve(): Gflop/s",
       "Not measured.",

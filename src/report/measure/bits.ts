@@ -1,5 +1,5 @@
-// One set of fixed inputs through every engine, number of threads and schedule that there is here: the SHA-256 of the bits of
-// each routine's results, which must be the same for all of them.
+// The table of hashes: fixed inputs through the synchronous functions and every engine, number of threads and schedule of this machine.
+// The SHA-256 of each routine's results must be the same for all of them.
 
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
