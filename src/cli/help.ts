@@ -16,7 +16,7 @@ export function helpOf(command: Command): string {
   const options = Object.entries(optionsOf(command)).map(([name, option]) => [flagOf(name, option), option.help] as const);
   const examples = command.examples.flatMap(([line, effect]) => [`  ${line}`, `      ${effect}`]);
   return [
-    `halfulp ${command.name} ${command.operands} [options]`.replace(/ +/g, " "),
+    `Usage: halfulp ${command.name} ${command.operands} [options]`.replace(/ +/g, " "),
     "",
     command.help.trim(),
     "",
@@ -30,7 +30,9 @@ export function helpOf(command: Command): string {
 /** What `halfulp --help` prints. */
 export function overview(commands: readonly Command[]): string {
   return [
-    "halfulp COMMAND ...    linear algebra that returns the same bits everywhere, and the right ones",
+    "Usage: halfulp COMMAND [operands] [options]",
+    "",
+    "Linear algebra that returns the same bits everywhere, and the right ones.",
     "",
     "Commands:",
     ...table(commands.map(({ name, operands, summary }) => [`${name} ${operands}`, summary] as const)),

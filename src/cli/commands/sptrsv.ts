@@ -21,7 +21,7 @@ export const sptrsv: Command = {
   count: [2, 2],
   options: {
     ...TRIANGLE_OPTIONS,
-    plain: { type: "boolean", help: "use ordinary arithmetic: the bits differ, and with levc and slfc they vary from run to run" },
+    plain: { type: "boolean", help: "use ordinary arithmetic: the bits differ, and with levc and slfc they may vary from run to run" },
     schedule: { type: "string", value: "S", help: `${SCHEDULES.join(", ")}; the bits are the same, except with --plain` },
     ...OUTPUT_OPTIONS,
     ...engineOptions("the bits are the same, except with --plain"),
