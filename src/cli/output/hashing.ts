@@ -1,16 +1,15 @@
+// The hash of a result: the SHA-256 of its numbers as little-endian bytes. Vectors are hashed element by element, matrices row by row in
+// any storage order, so a raw file has the hash that sha256sum prints. A sparse matrix is hashed as row pointers, column indices (32 bits
+// each) and values, columns ascending in each row.
 import { createHash, type Hash } from "node:crypto";
-import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
-import { stridedView } from "../arrays/matrix.ts";
-import { toCsr } from "../arrays/sparse.ts";
-import type { Matrix, Real } from "../arrays/types.ts";
-import { bytesOf, swapBytes } from "../files/npy.ts";
-import { isSparse, isVector, type Loaded } from "./load.ts";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
+import { stridedView } from "../../arrays/matrix.ts";
+import { toCsr } from "../../arrays/sparse.ts";
+import type { Matrix, Real } from "../../arrays/types.ts";
+import { bytesOf, swapBytes } from "../../files/npy.ts";
+import { isSparse, isVector, type Loaded } from "../input/load.ts";
 
-// The hash of a result is the SHA-256 of its numbers as they are stored, little-endian, and of nothing else: of a vector its
-// elements, of a matrix its entries row by row whatever the order in memory. So it is also what sha256sum says of a raw file.
-// Of a sparse matrix it is that of pointers, indices (32 bits each) and values, by rows with columns ascending.
-
-/** The SHA-256 of these arrays, one after another. */
+/** The SHA-256 of these arrays, concatenated. */
 export function hashOf(...parts: readonly (Loaded | Int32Array)[]): string {
   const hash = createHash("sha256");
   for (const part of parts) {
@@ -23,7 +22,7 @@ export function hashOf(...parts: readonly (Loaded | Int32Array)[]): string {
   return hash.digest("hex");
 }
 
-/** Add the numbers of an array to a hash. */
+/** Adds the numbers of an array to a hash. */
 export function addTo(hash: Hash, x: Real | Int32Array): void {
   if (LITTLE_ENDIAN) {
     hash.update(bytesOf(x));
@@ -34,11 +33,11 @@ export function addTo(hash: Hash, x: Real | Int32Array): void {
   hash.update(copy);
 }
 
-/** The rows of a matrix, bit by bit, one array for all of them. */
+/** The rows of a matrix with their exact bits, all in the same array. */
 export function* rowsOf(A: Matrix<Float64Array> | Matrix<Float32Array>): Generator<Real> {
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
-  if (rows === 0 || cols === 0) return; // there may be very many of the others
-  const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4); // a NaN keeps its bits only where it is no number
+  if (rows === 0 || cols === 0) return; // an empty matrix may have very many rows
+  const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4); // copying a NaN as a number may change its bits
   const width = data.BYTES_PER_ELEMENT / 4;
   const row = data.BYTES_PER_ELEMENT === 8 ? new Float64Array(cols) : new Float32Array(cols);
   const target = new Int32Array(row.buffer);

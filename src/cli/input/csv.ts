@@ -1,39 +1,38 @@
-import { allocate, free } from "../api/memory.ts";
-import { FormatError } from "../arrays/errors.ts";
-import { matrix } from "../arrays/matrix.ts";
-import type { Matrix } from "../arrays/types.ts";
-import { newVector } from "../arrays/vectors.ts";
-import { numberOf, quoted } from "../files/lines.ts";
+// Comma-separated values as in RFC 4180: one column for reductions, a whole table for systems. As in Python's csv module, a quote opens
+// a quoted field only as the first character of the field; anywhere else it is text, such as the inches of 5" pipe. Lines without
+// quotes, nearly all lines of a file of numbers, are split by searching for the delimiter.
+import { allocate, free } from "../../api/memory.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Matrix } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
+import { numberOf, quoted } from "../../files/lines.ts";
 import { CHUNK } from "./chunks.ts";
 
-// Comma-separated values as in RFC 4180: one column for the reductions, a whole table for systems. As in Python's csv module, a
-// quote opens a quoted field only as the first character of the field; anywhere else it is text, such as the inches of 5" pipe.
-// Lines without quotes, nearly all lines of a file of numbers, are split by a search for the delimiter.
-
-const LONGEST = 2 ** 20; // characters in a record: a quote that is never closed must not keep the whole file
+const MAX_RECORD = 2 ** 20; // characters: an unclosed quote must not hold the whole file in memory
 
 export interface CsvOptions {
-  /** The name of a column, or its place from 1; default: the first. */
+  /** The name of a column, or its number from 1; default: the first. */
   readonly column?: string | undefined;
-  /** Default: a comma, and a tab in a file whose name ends in .tsv. */
+  /** Default: a comma, or a tab if the file name ends in .tsv. */
   readonly delimiter?: string | undefined;
-  /** Whether the first record is one of names; default: its content decides. */
+  /** Whether the first record holds names; default: decided by its content. */
   readonly header?: "yes" | "no" | undefined;
-  /** What to do with an empty cell; default: refuse it. */
+  /** How to treat an empty cell; default: refuse it. */
   readonly missing?: "refuse" | "skip" | undefined;
 }
 
-/** A place of a column, not a name. */
-export const PLACE = /^[1-9]\d{0,8}$/;
+/** A column number, not a name. */
+export const COLUMN_NUMBER = /^[1-9]\d{0,8}$/;
 
-// A malformed number must not be taken for a name: its record would be left out of the sum silently.
+// A malformed number must not pass for a name: its record would silently be left out of the sum.
 const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
 const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
 const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
 
 /**
- * The numbers of one column. The first record may be one of names. An empty cell that is skipped keeps its row, so that the rows of
- * two files stay side by side: its value is -0, which changes no sum, and `gaps` has its place in the chunk at hand.
+ * The numbers of one column. The first record may hold names. A skipped empty cell keeps its row, so that the rows of two files stay
+ * aligned: its value is -0, which changes no sum, and `gaps` lists its index in the current chunk.
  */
 export async function* csvChunks(
   name: string,
@@ -42,19 +41,19 @@ export async function* csvChunks(
   gaps: number[] = [],
 ): AsyncGenerator<Float64Array> {
   const { delimiter = separatorOf(name), column = "1", header, missing = "refuse" } = options;
-  const place = PLACE.test(column) ? Number(column) - 1 : undefined;
+  const number = COLUMN_NUMBER.test(column) ? Number(column) - 1 : undefined;
   const buffer = allocate(CHUNK);
-  const all = new Records(name, delimiter);
+  const records = new Records(name, delimiter);
   let filled = 0;
-  let at = place ?? 0;
-  gaps.length = 0; // a pass that was given up may have left some
+  let at = number ?? 0;
+  gaps.length = 0; // an abandoned pass may have left some
 
   const gap = (line: number): number => {
     if (missing === "refuse") throw emptyCell(name, line, at, " (--missing skip leaves it out)");
     gaps.push(filled);
     return -0;
   };
-  const wordOf = ({ text, line, isFirst }: Records): string => {
+  const cellOf = ({ text, line, isFirst }: Records): string => {
     const field = fieldAt(text, delimiter, at);
     if (field !== undefined) return field.trim();
     const all = fields(text, delimiter);
@@ -62,28 +61,28 @@ export async function* csvChunks(
     throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
   };
   const isHeader = (record: Records): boolean => {
-    if (header === "yes" || place === undefined) {
-      at = columnNamed(name, record.line, column, place, fields(record.text, delimiter));
+    if (header === "yes" || number === undefined) {
+      at = columnNamed(name, record.line, column, number, fields(record.text, delimiter));
       return true;
     }
     if (header === "no") return false;
-    const word = wordOf(record);
-    // An empty cell in the first record may be a column without a name, or a row without a value.
-    if (word === "") throw emptyCell(name, record.line, at, HEADER_HINT);
-    return isName(word);
+    const cell = cellOf(record);
+    // An empty cell in the first record may be a column without a name or a row without a value.
+    if (cell === "") throw emptyCell(name, record.line, at, HEADER_HINT);
+    return isName(cell);
   };
   const numberIn = (record: Records): number => {
-    const word = wordOf(record);
-    if (word === "") return gap(record.line);
-    const value = numberOf(word);
+    const cell = cellOf(record);
+    if (cell === "") return gap(record.line);
+    const value = numberOf(cell);
     if (value !== undefined) return value;
     const hint = record.isFirst && header === undefined ? HEADER_HINT : "";
-    throw new FormatError(`${name}: line ${record.line} has ${quoted(word)} in column ${at + 1}, expected a number${hint}`, record.line);
+    throw new FormatError(`${name}: line ${record.line} has ${quoted(cell)} in column ${at + 1}, expected a number${hint}`, record.line);
   };
 
   try {
     for await (const piece of withEnd(bytes))
-      for (const record of piece === undefined ? all.end() : all.push(piece)) {
+      for (const record of piece === undefined ? records.end() : records.push(piece)) {
         if (record.isFirst && isHeader(record)) continue;
         for (let k = record.emptyRows; k >= 0; k--) {
           buffer[filled] = k > 0 ? gap(record.line - k) : numberIn(record);
@@ -99,22 +98,22 @@ export async function* csvChunks(
   }
 }
 
-const HEADER_HINT = " (--header yes, if this is a line of names)";
+const HEADER_HINT = " (use --header yes if line 1 holds names)";
 
 function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
   return new FormatError(`${name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
 }
 
-// The pieces, and undefined after the last.
+// The pieces, then undefined.
 async function* withEnd(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | undefined> {
   yield* pieces;
   yield undefined;
 }
 
-/** The whole table as a matrix; the first record may be one of names, and of nothing else. */
+/** The whole table as a matrix. The first record is skipped if all its cells are names. */
 export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Matrix> {
   const delimiter = separatorOf(name);
-  const all = new Records(name, delimiter);
+  const records = new Records(name, delimiter);
   const rows: Float64Array[] = [];
   const take = ({ text, line, isFirst, emptyRows }: Records): void => {
     const words = fields(text, delimiter).map((field) => field.trim());
@@ -127,10 +126,10 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
       throw new FormatError(`${name}: line ${line} has ${quoted(words[wrong] as string)} in column ${wrong + 1}, expected a number`, line);
     const expected = rows[0]?.length ?? values.length;
     if (values.length !== expected)
-      throw new FormatError(`${name}: line ${line} has ${values.length} columns, expected ${expected} (as the lines before)`, line);
+      throw new FormatError(`${name}: line ${line} has ${values.length} columns, expected ${expected} (as in the lines before)`, line);
     rows.push(Float64Array.from(values as number[]));
   };
-  for await (const piece of withEnd(bytes)) for (const record of piece === undefined ? all.end() : all.push(piece)) take(record);
+  for await (const piece of withEnd(bytes)) for (const record of piece === undefined ? records.end() : records.push(piece)) take(record);
   const cols = rows[0]?.length ?? 0;
   const data = newVector(name, new Float64Array(0), rows.length * cols);
   for (const [i, row] of rows.entries()) data.set(row, i * cols);
@@ -139,35 +138,38 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
 
 const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
 
-// A name that is a number comes before the place of that number.
-function columnNamed(name: string, line: number, column: string, place: number | undefined, cells: readonly string[]): number {
+// The index of a column. A column whose name is that number takes precedence over the column number.
+function columnNamed(name: string, line: number, column: string, number: number | undefined, cells: readonly string[]): number {
   const names = cells.map((cell) => cell.trim());
-  const places = names.flatMap((each, at) => (each === column ? [at + 1] : []));
-  if (places.length > 1) {
-    const listed = `${places.slice(0, -1).join(", ")} and ${places.at(-1)}`;
-    throw new FormatError(`${name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or a place)`, line);
+  const numbers = names.flatMap((each, at) => (each === column ? [at + 1] : []));
+  if (numbers.length > 1) {
+    const listed = `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+    throw new FormatError(
+      `${name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or use a column number)`,
+      line,
+    );
   }
-  if (places[0] !== undefined) return places[0] - 1;
-  if (place !== undefined) return place;
+  if (numbers[0] !== undefined) return numbers[0] - 1;
+  if (number !== undefined) return number;
   const known = names.slice(0, 20).map(quoted);
   throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, line);
 }
 
-// Splits a text that comes in pieces into records. A line end within a quoted field does not end a record. Blank lines are none,
-// but in a file of one column one before a record is a row with an empty cell. (After the last record it may as well be the end of
-// the file, and no row is out of place if it is taken for that.) The same object is yielded for every record, so that a record costs
-// no object.
+// Splits text that arrives in pieces into records. A line break inside a quoted field does not end a record. Blank lines are ignored,
+// except that in a file with one column, a blank line before a record is a row with an empty cell. (Blank lines after the last record
+// count as the end of the file; no row moves if they were meant as rows.) Every record is yielded as this same object, so that a record
+// costs no allocation.
 class Records {
   private readonly decoder = new TextDecoder();
   private rest = "";
-  private next = 1; // the line on which the next record begins
-  private blanks = 0; // lines since the last record
+  private next = 1; // the line where the next record begins
+  private blanks = 0; // blank lines since the last record
   private columns = 0; // fields of the first record
   text = "";
-  /** The line on which this one begins. */
+  /** The line where this record begins. */
   line = 0;
   isFirst = false;
-  /** How many of the lines right before this one are rows with an empty cell. */
+  /** How many of the lines just before this record are rows with an empty cell. */
   emptyRows = 0;
 
   constructor(
@@ -186,13 +188,13 @@ class Records {
       from = to + 1;
     }
     this.rest = text.slice(from);
-    if (this.rest.length > LONGEST) this.fail(`more than ${LONGEST} characters`, "a shorter record");
+    if (this.rest.length > MAX_RECORD) this.fail(`more than ${MAX_RECORD} characters`, "a shorter record");
   }
 
   *end(): Generator<this> {
     this.rest += this.decoder.decode();
-    // Every line end in the rest is within quotes, or it would have ended a record.
-    if (endsOpen(this.rest, this.delimiter, false)) this.fail("a quote that is not closed", "a closing quote");
+    // Any line break in the rest is inside quotes; otherwise it would have ended a record.
+    if (endsOpen(this.rest, this.delimiter, false)) this.fail("an unclosed quote", "a closing quote");
     if (this.take(this.rest)) yield this;
   }
 
@@ -200,8 +202,8 @@ class Records {
     this.text = text.endsWith("\r") ? text.slice(0, -1) : text;
     this.line = this.next;
     if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
-    this.next += text.includes("\n") ? text.split("\n").length : 1; // to split every line took a third of the time
-    // A tab is a blank, and may be the delimiter.
+    this.next += text.includes("\n") ? text.split("\n").length : 1; // splitting every line took a third of the time
+    // A tab is white space, but may be the delimiter.
     if (this.text.trim() === "" && !this.text.includes(this.delimiter)) {
       this.blanks++;
       return false;
@@ -213,12 +215,12 @@ class Records {
     return true;
   }
 
-  // Several before a line feed mean no more than one; within a quoted field they are text.
+  // Several carriage returns before a line feed count as one; inside a quoted field they are text.
   private withoutReturns(text: string): string {
     const record = text.replace(/\r+$/, "");
     const raw = rawFields(record, this.delimiter) as string[];
     if (raw.some((field) => field.slice(quotedLength(field)).includes("\r")))
-      this.fail("a carriage return without a line feed", "lines that end in a line feed, with a carriage return before it or not");
+      this.fail("a carriage return without a line feed", "lines that end in LF or CR LF");
     return record;
   }
 
@@ -227,16 +229,16 @@ class Records {
   }
 }
 
-// Whether a quoted field is open at the end of a line; `open` says whether one is at its beginning. Such a line is split as if the
-// opening quote stood before it.
+// Whether a quoted field is open at the end of a line; `open` says whether one is open at its start. Such a line is split as if it
+// began with the opening quote.
 function endsOpen(line: string, delimiter: string, open: boolean): boolean {
   return (open || line.includes('"')) && rawFields(open ? `"${line}` : line, delimiter) === undefined;
 }
 
-function fieldAt(text: string, delimiter: string, place: number): string | undefined {
-  if (text.includes('"')) return fields(text, delimiter)[place];
+function fieldAt(text: string, delimiter: string, column: number): string | undefined {
+  if (text.includes('"')) return fields(text, delimiter)[column];
   let from = 0;
-  for (let k = 0; k < place; k++) {
+  for (let k = 0; k < column; k++) {
     const to = text.indexOf(delimiter, from);
     if (to < 0) return undefined;
     from = to + delimiter.length;
@@ -249,7 +251,7 @@ function fields(text: string, delimiter: string): string[] {
   return (rawFields(text, delimiter) as string[]).map(unquoted);
 }
 
-// The fields as they are written, quotes included; undefined if the last one is quoted and not closed.
+// The raw fields, quotes included; undefined if the last field is quoted and not closed.
 function rawFields(text: string, delimiter: string): string[] | undefined {
   const parts: string[] = [];
   for (let from = 0; ; ) {
@@ -262,7 +264,7 @@ function rawFields(text: string, delimiter: string): string[] | undefined {
   }
 }
 
-// The place after the quote that closes a field, searched from `from` on; -1 if there is none. A doubled quote is text.
+// The index after the quote that closes a field, searched from `from` on; -1 if there is none. A doubled quote is text.
 function afterQuoted(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -271,7 +273,7 @@ function afterQuoted(text: string, from: number): number {
 
 const quotedLength = (field: string): number => (field.startsWith('"') ? afterQuoted(field, 1) : 0);
 
-// Text after the closing quote makes the field invalid as a number: "1"2 must not be read as 12. It is left as it is, for the message.
+// Text after the closing quote makes the field invalid as a number: "1"2 must not be read as 12. The message shows it unchanged.
 function unquoted(field: string): string {
   const length = quotedLength(field);
   return length === 0 || field.slice(length).trim() !== "" ? field : field.slice(1, length - 1).replaceAll('""', '"');

@@ -1,32 +1,33 @@
+// halfulp hash: the SHA-256 of the numbers in files. output/hashing.ts defines it.
 import { createHash } from "node:crypto";
-import type { Command, Io } from "./command.ts";
-import { UsageError } from "./command.ts";
-import { addTo, hashOf } from "./hashing.ts";
-import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "./load.ts";
-import { openNumbers } from "./numbers.ts";
-import { formatOf } from "./numerals.ts";
-import { Progress } from "./progress.ts";
+import type { Command, Io } from "../command.ts";
+import { UsageError } from "../command.ts";
+import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "../input/load.ts";
+import { openNumbers } from "../input/numbers.ts";
+import { addTo, hashOf } from "../output/hashing.ts";
+import { formatOf } from "../output/numerals.ts";
+import { Progress } from "../output/progress.ts";
 
 export const hash: Command = {
   name: "hash",
-  summary: "the SHA-256 of the bits of results, to compare machines with one line",
+  summary: "print the SHA-256 of the numbers in files, to compare results across machines",
   operands: "file...",
   count: [1, Number.POSITIVE_INFINITY],
   options: {
-    format: { type: "string", value: "F", help: "npy, raw (little-endian binary64) or raw32, where the name does not tell" },
-    same: { type: "boolean", help: "exit code 1 unless all files have the same bits" },
-    expect: { type: "string", value: "HASH", help: "exit code 1 unless this is the hash (or its first 8 digits or more)" },
+    format: { type: "string", value: "F", help: "npy, raw (little-endian binary64) or raw32; default: by the file name" },
+    same: { type: "boolean", help: "exit with code 1 unless all files have the same bits" },
+    expect: { type: "string", value: "HASH", help: "exit with code 1 unless the hash starts with these 8 to 64 digits" },
   },
   help: `
-Prints for each file the SHA-256 of its numbers as they are stored, little-endian, row by row, and of nothing else: neither the
-format of the file nor the order in it changes the hash. Of raw numbers (.f64, .f32) it is what sha256sum says. Of a sparse matrix
-it is that of pointers and indices (32 bits each) and values, by rows. Reads .npy, .mtx and raw files; - is standard
-input: .npy, Matrix Market, or what --format says.`,
+Prints the SHA-256 of the numbers in each file, as little-endian bytes, row by row. The file format and the storage order do not
+affect the hash. For raw numbers (.f64, .f32) it equals the output of sha256sum. For a sparse matrix it covers the row pointers
+and column indices (32 bits each) and the values. Reads .npy, .mtx and raw files, and standard input (-) as .npy, Matrix Market
+or the given --format.`,
   examples: [
-    ["halfulp hash x.npy", "send this line to a colleague"],
-    ["halfulp hash x.npy --expect 9a3f52c1", "and this is what she runs"],
-    ["zcat x.f64.gz | halfulp hash - --format raw", "of a stream"],
-    ["halfulp hash here.npy there.mtx --same", "the same bits in two files?"],
+    ["halfulp hash x.npy", "print the hash, to send to a colleague"],
+    ["halfulp hash x.npy --expect 9a3f52c1", "check a result against it"],
+    ["zcat x.f64.gz | halfulp hash - --format raw", "hash a stream"],
+    ["halfulp hash here.npy there.mtx --same", "check whether two files have the same bits"],
   ],
   async run(args, io) {
     const expected = args.text("expect")?.toLowerCase();
@@ -60,7 +61,8 @@ async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefine
   const progress = new Progress(io, `hash ${path}`);
   try {
     const { width, shape, count, fortranOrder } = numbers;
-    if (count === undefined && format === undefined) throw new UsageError(`${path}: hash reads .npy, .mtx, .f64, .bin, .raw and .f32`);
+    if (count === undefined && format === undefined)
+      throw new UsageError(`hash: ${path} is CSV, expected .npy, .mtx, .f64, .bin, .raw or .f32`);
     if (fortranOrder && shape?.length === 2) return hashWhole(path, await collect(numbers));
     const digest = createHash("sha256");
     let done = 0;

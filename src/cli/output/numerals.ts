@@ -1,22 +1,23 @@
-import type { Format } from "../arrays/types.ts";
+// Numbers as text: shortest decimal, hexadecimal bits, JSON.
+import type { Format } from "../../arrays/types.ts";
 import { shortest32 } from "./shortest.ts";
 
 const view = new DataView(new ArrayBuffer(8));
 
-/** The format of numbers of this many bytes. */
+/** The format of numbers with this many bytes. */
 export const formatOf = (width: number): Format => (width === 8 ? "binary64" : "binary32");
 
-/** The number whose digits, as String() prints them, are the fewest that read back to the same bits of this format. */
+/** The number that String() prints with the fewest digits that read back to the same bits in this format. */
 export function shortest(x: number, format: Format): number {
   return format === "binary32" ? shortest32(x) : x;
 }
 
-/** A number in the shortest digits that read back to the same bits, in JavaScript, Python and C alike. */
+/** A number with the fewest digits that read back to the same bits in JavaScript, Python and C. */
 export function decimal(x: number, format: Format = "binary64"): string {
   return Object.is(x, -0) ? "-0" : String(shortest(x, format));
 }
 
-/** The bits of a number in hexadecimal, the sign first: 16 digits, 8 in binary32. A NaN is the one that arrays have. */
+/** The bits of a number in hexadecimal, sign first: 16 digits, or 8 for binary32. Every NaN prints as the canonical one. */
 export function hex(x: number, format: Format = "binary64"): string {
   if (format === "binary32") {
     view.setFloat32(0, x);
@@ -27,8 +28,8 @@ export function hex(x: number, format: Format = "binary64"): string {
 }
 
 /**
- * As JSON.stringify, but -0 keeps its sign, and NaN and infinities are strings. The elements of a Float32Array have the digits of
- * binary32.
+ * Like JSON.stringify, but -0 keeps its sign, and NaN and infinities become strings. Elements of a Float32Array have their shortest
+ * binary32 digits.
  */
 export function toJson(value: unknown): string {
   if (value instanceof Float32Array) return toJson(Array.from(value, shortest32));

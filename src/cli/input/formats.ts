@@ -1,5 +1,6 @@
+// File formats and the extensions that stand for them.
 import { extname } from "node:path";
-import { UsageError } from "./command.ts";
+import { UsageError } from "../command.ts";
 
 /** How numbers are stored in a file. */
 export type FileFormat = "npy" | "raw" | "raw32" | "csv" | "mtx";
@@ -15,10 +16,10 @@ const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   [".mtx", "mtx"],
 ]);
 
-/** The format that the name of a file tells; `among` are those that will do. */
+/** The format of a file by its extension, which must be one of `among`. */
 export function formatByName<F extends FileFormat>(path: string, among: readonly F[]): F {
   const format = EXTENSIONS.get(extname(path).toLowerCase()) as F | undefined;
   if (format !== undefined && among.includes(format)) return format;
   const names = [...EXTENSIONS].filter(([, each]) => among.includes(each as F)).map(([extension]) => extension);
-  throw new UsageError(`"${path}" does not tell a format, expected a name that ends in ${names.join(", ")}`);
+  throw new UsageError(`"${path}" has an unknown format, expected a name ending in ${names.join(", ")}`);
 }

@@ -1,4 +1,6 @@
-/** Bytes that come in pieces of any size, to be taken in pieces of another. */
+// A byte stream with reads of any size, for input that can be read only once. numbers.ts and load.ts use it.
+
+/** Bytes that arrive in pieces of any size and are read in pieces of another. */
 export class ByteStream {
   private readonly source: AsyncIterator<Uint8Array>;
   private piece = new Uint8Array(0);
@@ -7,13 +9,13 @@ export class ByteStream {
     this.source = source[Symbol.asyncIterator]();
   }
 
-  /** The first byte, which stays where it is; undefined where there is none. */
-  async first(): Promise<number | undefined> {
+  /** The next byte, without consuming it; undefined at the end. */
+  async peek(): Promise<number | undefined> {
     await this.more();
     return this.piece[0];
   }
 
-  /** Fill `target`; returns how many bytes there were, fewer only at the end. */
+  /** Fills `target` and returns the number of bytes read, which is smaller only at the end. */
   async fill(target: Uint8Array): Promise<number> {
     let filled = 0;
     while (filled < target.length) {
@@ -26,7 +28,7 @@ export class ByteStream {
     return filled;
   }
 
-  /** All that is left. */
+  /** The remaining bytes. */
   async *rest(): AsyncGenerator<Uint8Array> {
     while (await this.more()) {
       const { piece } = this;
@@ -35,12 +37,12 @@ export class ByteStream {
     }
   }
 
-  /** Nobody wants more: whoever sends it learns that. */
+  /** Ends the source early. */
   async close(): Promise<void> {
     await this.source.return?.();
   }
 
-  // Whether there is anything, after a wait for the next piece.
+  // Waits for the next piece if needed; false at the end.
   private async more(): Promise<boolean> {
     while (this.piece.length === 0) {
       const { done, value } = await this.source.next();

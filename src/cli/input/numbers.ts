@@ -1,30 +1,31 @@
+// Files and streams of numbers, opened for reading in chunks. The reductions and hash use them.
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
-import { FormatError } from "../arrays/errors.ts";
-import type { Real } from "../arrays/types.ts";
-import { checkNpySize } from "../files/npy.ts";
-import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../files/npyHeader.ts";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import type { Real } from "../../arrays/types.ts";
+import { checkNpySize } from "../../files/npy.ts";
+import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { type Io, UsageError } from "../command.ts";
 import { ByteStream } from "./byteStream.ts";
 import { fileChunks, streamChunks } from "./chunks.ts";
-import { type Io, UsageError } from "./command.ts";
 import { type CsvOptions, csvChunks } from "./csv.ts";
 import { type FileFormat, formatByName } from "./formats.ts";
 
-/** A file of numbers, brought past in chunks: it may be larger than memory. */
+/** A file of numbers, read in chunks: it may be larger than memory. */
 export interface Numbers {
   readonly name: string;
-  /** Bytes of a number. */
+  /** Bytes per number. */
   readonly width: 4 | 8;
-  /** What the file says of its shape; a stream may say nothing. */
+  /** The shape in the file's header, if it has one. */
   readonly shape: readonly number[] | undefined;
   readonly fortranOrder: boolean;
   readonly count: number | undefined;
   /** Whether it can be read more than once. */
   readonly repeatable: boolean;
-  /** All numbers, in chunks of CHUNK but for the last. A chunk is good until the next one is asked for. */
+  /** All numbers, in chunks of length CHUNK except the last. A chunk is valid until the next one is requested. */
   chunks(): AsyncGenerator<Real>;
-  /** Places in the chunk at hand that have no value in the file, ascending. The chunk has -0 there. */
+  /** Indices in the current chunk of missing values, ascending. The chunk has -0 there. */
   readonly gaps: readonly number[];
   close(): Promise<void>;
 }
@@ -32,30 +33,30 @@ export interface Numbers {
 export type StreamedFormat = Exclude<FileFormat, "mtx">;
 export const STREAMED: readonly StreamedFormat[] = ["npy", "raw", "raw32", "csv"];
 
-/** How a file is to be read. */
+/** How to read a file. */
 export interface ReadOptions extends CsvOptions {
   readonly format: StreamedFormat | undefined;
 }
 
-/** Open a file, or standard input under the name "-". */
+/** Opens a file, or standard input ("-"). */
 export async function openNumbers(path: string, options: ReadOptions, io: Io): Promise<Numbers> {
   if (path === "-") return ofStream("standard input", io.stdin, options);
   const handle = await open(path);
   try {
     const stat = await handle.stat();
-    if (stat.isDirectory()) throw new UsageError(`${path}: this is a folder, expected a file`);
+    if (stat.isDirectory()) throw new UsageError(`${path} is a directory, expected a file`);
     if (stat.isFile()) return await ofFile(path, handle, stat.size, options);
   } catch (error) {
     await handle.close();
     throw error;
   }
-  // A pipe, a terminal, a device.
+  // A pipe, a terminal or a device.
   return ofStream(path, handle.createReadStream({ highWaterMark: 2 ** 20 }), options);
 }
 
-const nothing = { shape: undefined, fortranOrder: false, count: undefined, gaps: [], close: async () => {} };
+const DEFAULTS = { shape: undefined, fortranOrder: false, count: undefined, gaps: [], close: async () => {} };
 
-// A file that can be read at any place.
+// A regular file, which allows random access.
 async function ofFile(name: string, handle: FileHandle, size: number, options: ReadOptions): Promise<Numbers> {
   const format = options.format ?? ((await isNpy(handle)) ? "npy" : formatByName(name, STREAMED));
   const close = () => handle.close();
@@ -63,12 +64,12 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
     await handle.close();
     const gaps: number[] = [];
     const chunks = () => csvChunks(name, createReadStream(name), options, gaps);
-    return { ...nothing, name, width: 8, repeatable: true, chunks, gaps };
+    return { ...DEFAULTS, name, width: 8, repeatable: true, chunks, gaps };
   }
   const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
   const { start, count, width, littleEndian, shape, fortranOrder } = header;
   const chunks = () => fileChunks(name, handle, start, count, width, littleEndian !== LITTLE_ENDIAN);
-  return { ...nothing, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
 }
 
 async function isNpy(handle: FileHandle): Promise<boolean> {
@@ -88,16 +89,15 @@ async function headerOf(name: string, handle: FileHandle, size: number) {
 
 function rawHeader(name: string, format: "raw" | "raw32", size: number) {
   const width = format === "raw" ? (8 as const) : (4 as const);
-  if (size % width !== 0)
-    throw new FormatError(`${name}: ${size} bytes, expected a multiple of ${width} (little-endian numbers and nothing else)`);
+  if (size % width !== 0) throw new FormatError(`${name}: ${size} bytes, expected a multiple of ${width} (little-endian numbers only)`);
   return { start: 0, count: size / width, width, littleEndian: true, shape: undefined, fortranOrder: false };
 }
 
-// What comes only once.
+// A stream, which can be read only once.
 async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Numbers> {
   const bytes = new ByteStream(source);
   const { format } = options;
-  const once = { ...nothing, name, repeatable: false, close: () => bytes.close() };
+  const once = { ...DEFAULTS, name, repeatable: false, close: () => bytes.close() };
   if (format === "csv") {
     const gaps: number[] = [];
     return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options, gaps), gaps };
@@ -107,8 +107,8 @@ async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options
     return { ...once, width, chunks: () => streamChunks(name, bytes, undefined, width, !LITTLE_ENDIAN) };
   }
   try {
-    if (format === undefined && (await bytes.first()) !== MAGIC.charCodeAt(0))
-      throw new UsageError(`${name} does not tell its format: expected a .npy file, or --format raw, raw32 or csv`);
+    if (format === undefined && (await bytes.peek()) !== MAGIC.charCodeAt(0))
+      throw new UsageError(`${name} has an unknown format, expected .npy data, or --format raw, raw32 or csv`);
     return await npyStream(name, bytes);
   } catch (error) {
     await bytes.close();
@@ -116,7 +116,7 @@ async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options
   }
 }
 
-/** A .npy file that comes only once. */
+/** A .npy file from a stream. */
 export async function npyStream(name: string, bytes: ByteStream): Promise<Numbers> {
   const prefix = new Uint8Array(PREFIX);
   const begun = prefix.subarray(0, await bytes.fill(prefix));
@@ -125,5 +125,5 @@ export async function npyStream(name: string, bytes: ByteStream): Promise<Number
   const length = begun.length + (await bytes.fill(whole.subarray(begun.length)));
   const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
   const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
-  return { ...nothing, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
 }

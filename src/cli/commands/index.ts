@@ -1,5 +1,6 @@
+import type { Command } from "../command.ts";
+// The list of subcommands, which run.ts and help.ts read.
 import { bench } from "./bench.ts";
-import type { Command } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { hash } from "./hash.ts";
 import { lu } from "./lu.ts";
@@ -9,5 +10,5 @@ import { solve } from "./solve.ts";
 import { sptrsv } from "./sptrsv.ts";
 import { trsv } from "./trsv.ts";
 
-/** The subcommands, in the order of the help. */
+/** In the order of the help. */
 export const COMMANDS: readonly Command[] = [sum, asum, dot, nrm2, solve, trsv, lu, sptrsv, hash, doctor, bench, report];
