@@ -52,7 +52,7 @@ function result(overflow: number, data: Real, size: number, pivots: Int32Array, 
 
 function expected(data: Real, rows: number, cols: number, count: number): Result {
   const [copy, pivots, info] = [data.slice(), new Int32Array(Math.min(rows, cols) * count), new Int32Array(count)];
-  return result(embedded.lu(copy, rows, cols, count, pivots, info), copy, rows * cols, pivots, info);
+  return result(runSync(embedded.lu(copy, rows, cols, count, pivots, info)), copy, rows * cols, pivots, info);
 }
 
 function got(factor: Factorization, data: Real, rows: number, cols: number, count: number): Result {

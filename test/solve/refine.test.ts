@@ -171,7 +171,8 @@ describe("refinement", () => {
     const spoilt = backward(
       routinesOn({
         ...reference,
-        lu(_data, _rows, _cols, _count, _pivots, info) {
+        // biome-ignore lint/correctness/useYield: a single step
+        *lu(_data, _rows, _cols, _count, _pivots, info) {
           info[0] = 1;
           return -1;
         },

@@ -7,7 +7,7 @@ import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend, Reducer } from "../backend.ts";
 import type { Work } from "../device.ts";
 import type { Kernels } from "../kernels.ts";
-import { inOrder, runSync } from "../steps.ts";
+import { inOrder, type Routine, runSync } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
@@ -56,7 +56,9 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
-    lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
+    *lu(...args: Args<"lu">): Routine<number> {
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, luBy(choices.lu))))) as number;
+    },
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
     approximate: approximateWithCpu(run, device, choices, cpu),
     memory: deviceMemory(device, run),

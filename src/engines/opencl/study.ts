@@ -144,7 +144,7 @@ export class StudyDevice {
 
   /** P A = L U in place, for `count` matrices of order n stored one after another by rows. */
   lu(data: Operand, n: number, count: number, pivots: Int32Array, info: Int32Array): void {
-    this.kernels.lu(data, n, n, count, pivots, info);
+    runSync(this.kernels.lu(data, n, n, count, pivots, info), () => this.kernels);
   }
 
   /** The same by the algorithm of the LU paper, column by column. */
