@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, engineOf } from "../../src/api/engine.ts";
 import { EngineError } from "../../src/arrays/errors.ts";
-import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { devices } from "../../src/engines/opencl/device/find.ts";
 import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
 import { runAsync, runSync } from "../../src/engines/steps.ts";
@@ -103,14 +104,14 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
   });
 
   test("more than the device takes is refused before anything is done", () => {
-    const error = caught(() => device.allocate("exgemv", device.largest + 1));
+    const error = caught(() => device.allocate("exgemv", device.maxBufferBytes + 1));
     expect(error).toBeInstanceOf(EngineError);
     expect((error as Error).message).toMatch(/^exgemv: \d+ bytes are more than .* takes at once/);
   });
 
   test("a matrix that does not fit is refused by its routine, and the engine goes on", async () => {
     const small = await openDevice();
-    small.largest = 8 * 100;
+    small.maxBufferBytes = 8 * 100;
     const engine = engineOf(backendOn(small));
     const A = matrix(
       Float64Array.from({ length: 400 }, (_, i) => (i % 21 === 0 ? 9 : 0.5)),

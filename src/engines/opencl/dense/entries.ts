@@ -89,7 +89,7 @@ function finishEntries(
 ): void {
   device.launch(
     kernelOn(device, "finishEntries", single, stage),
-    [isLooping(device) ? Math.min(most, GROUPS * device.units) : most],
+    [isLooping(device) ? Math.min(most, GROUPS * device.computeUnits) : most],
     [EXACT],
     [list, from, most, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta)],
   );

@@ -58,7 +58,7 @@ export function* firstNotFinite(scope: Scope, data: Real): Work<number> {
     REAL: realOf(data.BYTES_PER_ELEMENT),
   });
   const first = scope.copy(BigInt64Array.of(-1n));
-  const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.units));
+  const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.computeUnits));
   device.launch(kernel, [groups], [256], [scope.vector(data), long(data.length), first]);
   const index = new BigInt64Array(1);
   yield device.read(first, index);

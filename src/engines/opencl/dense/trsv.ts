@@ -27,7 +27,7 @@ const ACCUMULATOR = 141;
 export function trsvTuning(device: Device): TrsvTuning {
   const gpu = device.type === "gpu";
   const tuning = { block: 32, slots: gpu ? 4 : 8, depth: 1, spins: gpu ? 1 << 20 : 1 << 28 };
-  while (localBytes(tuning) > device.local && tuning.block > tuning.slots) tuning.block /= 2;
+  while (localBytes(tuning) > device.localBytes && tuning.block > tuning.slots) tuning.block /= 2;
   return tuning;
 }
 
@@ -98,7 +98,7 @@ class System {
       kernel,
       [Math.ceil(rows / block)],
       [block * slots],
-      [...args, this.how.unit ? 1 : 0, spins, { local: 8 * ACCUMULATOR }],
+      [...args, this.how.unit ? 1 : 0, spins, { localBytes: 8 * ACCUMULATOR }],
     );
   }
 
@@ -120,8 +120,8 @@ class System {
       STRIDE,
       ...kind,
     });
-    const group = Math.min(ROW_GROUP, kernel.most);
-    const pool = { local: 8 * ACCUMULATOR * STRIDE };
+    const group = Math.min(ROW_GROUP, kernel.maxGroupSize);
+    const pool = { localBytes: 8 * ACCUMULATOR * STRIDE };
     device.launch(kernel, [to - from], [group], [...args, this.how.unit ? 1 : 0, this.tuning.spins, pool]);
   }
 

@@ -19,15 +19,15 @@ export function* map(scope: Scope, op: Elementwise, alpha: number, x: Real, y: R
   const width = x.BYTES_PER_ELEMENT;
   const out = op === "axpy" ? y : x;
   const kernel = device.kernel("map", [certificate, source], { REAL: realOf(width), OP: OPS.indexOf(op) });
-  const group = Math.min(GROUP, kernel.most);
-  const most = [x, out].every(remoteMemory) ? x.length : Math.floor(device.largest / width);
+  const group = Math.min(GROUP, kernel.maxGroupSize);
+  const most = [x, out].every(remoteMemory) ? x.length : Math.floor(device.maxBufferBytes / width);
   const results: { buffer: DeviceBuffer; from: number; count: number }[] = [];
   for (let from = 0; from < x.length; from += most) {
     const count = Math.min(most, x.length - from);
     const place = (v: Real) => remoteMemory(v) ?? scope.copy(part(v, from, count));
     const a = place(x);
     const b = x === y || op !== "axpy" ? a : place(y);
-    const groups = Math.max(1, Math.min(device.units * GROUPS_A_UNIT, Math.ceil(count / group)));
+    const groups = Math.max(1, Math.min(device.computeUnits * GROUPS_A_UNIT, Math.ceil(count / group)));
     device.launch(kernel, [groups], [group], [long(count), double(alpha), a, b]);
     results.push({ buffer: op === "axpy" ? b : a, from, count });
   }

@@ -73,7 +73,7 @@ const typeOf = (x: Real): RealType => realOf(x.BYTES_PER_ELEMENT);
 function bring(scope: Scope, op: Reduction, x: Real, y: Real): Terms {
   const same = x === y || op !== "dot";
   const here = [x, y].some((v) => remoteMemory(v) === undefined);
-  const most = here ? Math.min(LONGEST, Math.floor(scope.device.largest / 32) * 4) : LONGEST; // a multiple of every wide load
+  const most = here ? Math.min(LONGEST, Math.floor(scope.device.maxBufferBytes / 32) * 4) : LONGEST; // a multiple of every wide load
   const pieces: Piece[] = [];
   for (let from = 0; from < x.length; from += most) {
     const count = Math.min(most, x.length - from);
@@ -91,8 +91,8 @@ function pieceOf(scope: Scope, x: Real, from: number, count: number): [DeviceBuf
 
 // The groups for so many pieces of work, a work-item each, and their size on this device.
 function spread(device: Device, kernel: Kernel, { group, groups }: Layout, work: number): { groups: number; group: number } {
-  const size = Math.min(group, kernel.most, device.mostInGroup);
-  return { group: size, groups: Math.max(1, Math.min(device.units * groups, Math.ceil(work / size))) };
+  const size = Math.min(group, kernel.maxGroupSize, device.maxGroupSize);
+  return { group: size, groups: Math.max(1, Math.min(device.computeUnits * groups, Math.ceil(work / size))) };
 }
 
 // A kernel of kernels/reduce.cl for terms of this kind.
@@ -133,11 +133,11 @@ function* cascade(scope: Scope, terms: Terms, into: Superaccumulator, how: Filte
   const errors = op === "dot" && type === "double";
   const kernel = filterKernel(device, "cascade", terms, how);
   const record = levels + 3;
-  const memory = workspace(scope, device.units * how.groups * record);
+  const memory = workspace(scope, device.computeUnits * how.groups * record);
   const sums = scope.scratch(8 * pieces.length * record);
   const depths = pieces.map(({ x, y, fromX, fromY, count }, i) => {
     const { group, groups } = spread(device, kernel, how, count / width);
-    const pool = { local: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group) };
+    const pool = { localBytes: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group) };
     device.launch(kernel, [groups], [group], [long(fromX), long(fromY), long(count), x, y, pool, memory, sums, i]);
     return depthOf(how, errors, width, count, group, groups);
   });
@@ -182,7 +182,7 @@ function* expand(scope: Scope, terms: Terms, stage: ExactStage, into: Superaccum
   for (const { x, y, fromX, fromY, count } of pieces) {
     device.fill(digits, new Uint32Array(2));
     const { group, groups } = spread(device, kernel, how, count / 2);
-    const pool = { local: 8 * ACCUMULATOR * how.stride };
+    const pool = { localBytes: 8 * ACCUMULATOR * how.stride };
     device.launch(kernel, [groups], [group], [long(fromX), long(fromY), long(count), x, y, pool, digits]);
     const sums = new BigInt64Array(ACCUMULATOR);
     yield device.read(digits, sums);

@@ -58,7 +58,7 @@ export function* invert(scope: Scope, factors: ApproximateFactors, width?: numbe
       if (step > 0) device.launch(rows, [(step * BLOCK) / STRIP, 2], [ITEMS, 1], [data, ld, to, size, step, blocks]);
       const [done, left] = [step + 1, blocks - 1 - step];
       // Wide tiles read less; narrow ones keep more multiprocessors busy.
-      const tile = width ?? [128, 64].find((w) => ((2 * done * BLOCK) / w) * left >= device.units) ?? 32;
+      const tile = width ?? [128, 64].find((w) => ((2 * done * BLOCK) / w) * left >= device.computeUnits) ?? 32;
       const defines = { ...definesOf(real), TN: tile, KT: DEEP, KB: BLOCK, TRIANGLES: 1 };
       const product = device.kernel("plainGemm", [sources.common, sources.gemm], defines);
       const args = [to, size, data, ld, lower, upper, step, blocks];

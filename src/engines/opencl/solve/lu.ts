@@ -1,4 +1,4 @@
-import type { Device, DeviceBuffer, Kernel, Mark } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceEvent, Kernel } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as sources from "./sources.generated.ts";
@@ -81,8 +81,8 @@ export class ApproximateLu {
     const groups = Math.ceil(size / group);
     // A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. It takes a row from each.
     const most = 2 ** Math.ceil(Math.log2(Math.max(1, groups)));
-    const fits = most * panel * bytesOf(real) <= device.local - SPARE_LOCAL;
-    this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.units));
+    const fits = most * panel * bytesOf(real) <= device.localBytes - SPARE_LOCAL;
+    this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.computeUnits));
     this.panels = this.resident
       ? this.kernel("plainPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
       : this.kernel("plainAlone", sources.alone, { P: panel, GROUP: ALONE });
@@ -197,20 +197,20 @@ export class ApproximateLu {
       const next = endOf(end);
       const isBeside = ahead && !after && end < size;
       this.others(first, end, end, isBeside ? next : ld);
-      const ready = isBeside ? device.mark() : undefined;
-      const factored = ready && device.aside(() => this.following(ready, end, next));
+      const ready = isBeside ? device.event() : undefined;
+      const factored = ready && device.onSecondQueue(() => this.following(ready, end, next));
       if (isBeside) this.others(first, end, next, ld);
       this.others(first, end, 0, first);
-      if (factored) device.follow(factored);
+      if (factored) device.waitFor(factored);
       else if (end < size) this.columns(end, next);
     }
   }
 
-  private following(ready: Mark, first: number, end: number): Mark {
+  private following(ready: DeviceEvent, first: number, end: number): DeviceEvent {
     const { device } = this.scope;
-    device.follow(ready);
+    device.waitFor(ready);
     this.columns(first, end);
-    return device.mark();
+    return device.event();
   }
 }
 

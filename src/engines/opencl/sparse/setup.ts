@@ -107,7 +107,7 @@ export class SparseSetup {
     private readonly limit = limitOn(scope.device),
   ) {
     this.device = scope.device;
-    this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.mostInGroup)));
+    this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.maxGroupSize)));
     this.defines = { GROUP: this.group, ...defining(triangle.A.values.BYTES_PER_ELEMENT) };
   }
 

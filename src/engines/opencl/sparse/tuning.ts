@@ -33,7 +33,7 @@ export interface Shape {
 }
 
 export function setupTuning(device: Device, given: Partial<Tuning>): SetupTuning {
-  return { finder: "rows", setupGroups: device.units * (device.type === "gpu" ? 16 : 2), setupGroup: 64, ...given };
+  return { finder: "rows", setupGroups: device.computeUnits * (device.type === "gpu" ? 16 : 2), setupGroup: 64, ...given };
 }
 
 const RUN = 32;
@@ -51,7 +51,7 @@ export function tuningFor(device: Device, schedule: Schedule, { n, entries, long
   const [size, perUnit] = !many ? [16, 2] : long ? LONG_GROUPS : (GROUPS[schedule] ?? [64, 16]);
   return {
     ...setupTuning(device, given),
-    groups: device.units * perUnit,
+    groups: device.computeUnits * perUnit,
     // Exact sums take what is there, and need no more: 27-point 128^3 2.92 ms with 8, 3.12 with 13; plain 2.31 and 1.64.
     window: long ? 3 : windowFor(exact ? Math.min(8, longest) : longest),
     run: longest > 8 ? 0 : RUN,
@@ -60,6 +60,6 @@ export function tuningFor(device: Device, schedule: Schedule, { n, entries, long
     limit: limitOn(device),
     ...given,
     long,
-    group: Math.min(given.group ?? size, device.mostInGroup),
+    group: Math.min(given.group ?? size, device.maxGroupSize),
   };
 }
