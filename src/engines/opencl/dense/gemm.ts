@@ -5,7 +5,7 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { remoteMemory } from "../../remote.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { listed, newList, nothing, type Product, placed, settle } from "./entries.ts";
 import { entries, gemm as gemmSource } from "./sources.generated.ts";
 

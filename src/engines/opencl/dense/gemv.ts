@@ -5,7 +5,7 @@ import type { ExactStage } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import { double, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { exactly, newList, nothing, type Product, placed, settle } from "./entries.ts";
 import { entries, gemv as gemvSource } from "./sources.generated.ts";
 

@@ -4,7 +4,7 @@ import type { Work } from "../../device.ts";
 import { remoteMemory } from "../../remote.ts";
 import { long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import { luBatch } from "./luBatch.ts";
 import { type Blocking, luBlockedBy } from "./luBlocked.ts";
 import type { Factorization } from "./luCommon.ts";

@@ -1,4 +1,4 @@
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import type { Factorization } from "./luCommon.ts";
 import { overflowIn } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";

@@ -1,7 +1,7 @@
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
 

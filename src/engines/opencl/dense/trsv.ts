@@ -5,7 +5,8 @@ import type { ExactStage, Substitution } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
+import { ACCUMULATOR } from "../exact/layout.ts";
+import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { trsvBy as oneStage, trsv as solveSource, trsvResidual, trsvRows, trsvSteps } from "./sources.generated.ts";
 
 /** How the work of a solve is cut. No bit depends on it. All are powers of two. */
@@ -15,9 +16,6 @@ export interface TrsvTuning {
   readonly depth: number; // columns of a work-item whose entries are asked for together, by rows
   readonly spins: number; // how often an unknown is asked for before a group gives up
 }
-
-// Of kernels/superaccumulator.cl.
-const ACCUMULATOR = 141;
 
 /**
  * The tuning for a device. A block is a warp of NVIDIA's, or what the local memory takes. On an H200, n = 4096, ns an unknown by

@@ -1,13 +1,7 @@
-// Kulisch's superaccumulator on the device: digits of radix 2^32 in 64-bit integers, digit k worth 2^(32 k + LOWEST).
-// Products of two binary64 numbers reach from 2^-2148 to 2^2048, and half of the last place of a quotient by one to
-// 2^-2149. A digit takes 2^30 deposits before carries must run. Three counters behind the digits note what was not finite.
-// SPACE says where it is: private memory of a work-item, or memory that several add to with atomics.
-#define DIGITS 138
-#define LOWEST (-2176)
-#define NANS DIGITS
-#define POSITIVE (DIGITS + 1)
-#define NEGATIVE (DIGITS + 2)
-#define ACCUMULATOR (DIGITS + 3)
+// Kulisch's superaccumulator on the device, the twin of exact/superaccumulator.ts: digits of radix 2^32 in 64-bit integers, digit k
+// worth 2^(32 k + LOWEST), then three counters of terms that were not finite. layout.ts defines the layout. A digit takes 2^30
+// deposits before carries must be propagated. SPACE is its address space: private, or memory that several work-items add to
+// with atomics.
 
 #ifdef SPACE_IS_PRIVATE
 #define SPACE __private

@@ -5,7 +5,7 @@ import type { Elementwise } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { elementwise as source } from "./sources.generated.ts";
 
 const OPS: readonly Elementwise[] = ["scal", "invscal", "axpy"];

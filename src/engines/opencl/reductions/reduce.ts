@@ -1,14 +1,15 @@
 import type { Format, Real, Reduction, Rounding } from "../../../arrays/types.ts";
 import { part } from "../../../arrays/vectors.ts";
 import { roundSum, settleWithin } from "../../../exact/certify.ts";
-import { LOWEST_EXPONENT, Superaccumulator } from "../../../exact/superaccumulator.ts";
+import { Superaccumulator } from "../../../exact/superaccumulator.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { remoteMemory } from "../../remote.ts";
 import type { Choices } from "../choices.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
+import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
+import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { reduce as filter } from "./sources.generated.ts";
 
 // Reductions on a device: the certified filter of kernels/reduce.cl, and the exact stages of kernels/expansion.cl behind it.
@@ -190,11 +191,6 @@ function* expand(scope: Scope, terms: Terms, stage: ExactStage, into: Superaccum
   }
 }
 
-// kernels/superaccumulator.cl: so many digits of radix 2^32, the first worth 2^-2176, and three counters.
-const DIGITS = 138;
-const ACCUMULATOR = DIGITS + 3;
-const FIRST = (-2176 - LOWEST_EXPONENT) / 32;
-
 // Add what a superaccumulator of the device holds, whose carries have not run.
 function addSums(into: Superaccumulator, sums: BigInt64Array): void {
   const digits = new Float64Array(DIGITS);
@@ -205,8 +201,8 @@ function addSums(into: Superaccumulator, sums: BigInt64Array): void {
     digits[k] = Number(BigInt.asUintN(32, v));
   }
   digits[DIGITS - 1] = (digits[DIGITS - 1] as number) + Number(carry) * 2 ** 32; // the sign is in the last
-  into.addDigits(digits, FIRST);
-  into.addSpecials((sums[DIGITS] ? 1 : 0) | (sums[DIGITS + 1] ? 2 : 0) | (sums[DIGITS + 2] ? 4 : 0));
+  into.addDigits(digits, FIRST_DIGIT);
+  into.addSpecials(specialsOf(sums));
 }
 
 /** One pass that returns high, low and bound of a sum; NaN where it knows nothing. */

@@ -2,7 +2,7 @@ import type { Real } from "../../../arrays/types.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import { remoteMemory } from "../../remote.ts";
 import { inScope } from "../device/scope.ts";
-import { certificate, superaccumulator } from "../exact/sources.generated.ts";
+import { certificate, superaccumulator } from "../exact/sources.ts";
 import { type DeviceLines, type DeviceNumbers, defining, SparseSetup } from "./setup.ts";
 import { row as sparseRow, solve as sparseSolve, waiting } from "./sources.generated.ts";
 import type { Tuning } from "./tuning.ts";
