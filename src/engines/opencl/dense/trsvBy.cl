@@ -1,7 +1,6 @@
-// Substitution with the sums of rows by one of the papers' stages alone: see expansion.cl, with OP = DOT. A group takes a row by an
-// atomic counter, and waits for unknowns of rows taken before. An unknown that is not there yet is a pattern that no result has.
-//
-// KIND: what is made of the exact sum.
+// Substitution with all sums by one of the papers' exact stages (expansion.cl, with OP = DOT), launched by trsv.ts. A work-group takes a
+// row by an atomic counter, and waits for unknowns of rows taken before. An unknown that is not yet known is a bit pattern that no
+// result has. KIND: how an entry is computed from the exact sum, see certificate.cl.
 #define TICKET 0
 #define FAILED 1
 #define SINGULAR 2

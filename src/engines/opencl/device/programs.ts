@@ -4,16 +4,13 @@ import type { Kernel } from "../../device.ts";
 import type { FoundDevice } from "./find.ts";
 import { create, type Handle, type Library } from "./library.ts";
 import { textOf } from "./query.ts";
+import { prelude } from "./sources.generated.ts";
 import type { Status } from "./status.ts";
 
 const BUILD_LOG = 0x1183;
 const WORK_GROUP_SIZE = 0x11b0;
 
-// FMA contraction is off in every source, and no option allows less than IEEE arithmetic.
-const PRAGMAS = `#pragma OPENCL FP_CONTRACT OFF
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-`;
+// No option allows less than IEEE arithmetic.
 const OPTIONS = "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt";
 
 interface Program {
@@ -65,7 +62,7 @@ export class Programs {
     if (known) return known.handle;
     const { cl, context } = this;
     const { id, name } = this.device;
-    const text = `${PRAGMAS}${sources.join("\n")}`;
+    const text = [prelude, ...sources].join("\n");
     const handle = create("a program", (code) => cl.clCreateProgramWithSource(context, 1, [text], null, code));
     const code = cl.clBuildProgram(handle, 1, BigUint64Array.of(id), OPTIONS + options, null, null);
     if (code !== 0) {

@@ -84,8 +84,8 @@ export class ApproximateLu {
     const fits = most * panel * bytesOf(real) <= device.localBytes - SPARE_LOCAL;
     this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.computeUnits));
     this.panels = this.resident
-      ? this.kernel("plainPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
-      : this.kernel("plainAlone", sources.alone, { P: panel, GROUP: ALONE });
+      ? this.kernel("factorPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
+      : this.kernel("factorPanelAlone", sources.alone, { P: panel, GROUP: ALONE });
     this.slots = scope.scratch(this.resident ? 16 * groups * panel * (bytesOf(real) / 4) : 8);
     device.fill(this.slots, Int32Array.of(0));
   }
@@ -97,7 +97,7 @@ export class ApproximateLu {
   // Of 141 registers 128 leave room for two groups on a multiprocessor: 42 Tflop/s on an H200, 128 deep, rather than 30.
   private product(width: number): Kernel {
     const registers = this.matrix.real === "float" ? { REGISTERS: 128 } : {};
-    return this.kernel("plainGemm", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
+    return this.kernel("subtractProduct", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
   }
 
   /** L and U in the panel's columns from `first` on, with their pivots, and the moves they make; other columns are not yet swapped. */
@@ -134,7 +134,7 @@ export class ApproximateLu {
     const strip = (c: number): number => (c > gap ? c - gaps : c) / STRIP;
     const strips = strip(to) - strip(from);
     const defines = { P: panel, KB: order, LISTS: lists };
-    const kernel = made(this.strips, order * WIDEST + lists, () => this.kernel("plainRows", sources.rows, defines));
+    const kernel = made(this.strips, order * WIDEST + lists, () => this.kernel("swapAndSolveRows", sources.rows, defines));
     const args = [data, ld, state, moves, top, column, columnEnd, strip(from), gap / STRIP, gaps / STRIP];
     if (strips > 0) this.scope.device.launch(kernel, [strips], [ITEMS], args);
   }

@@ -162,8 +162,8 @@ function argumentsOf(
   right: DeviceBuffer,
   left: DeviceBuffer,
 ): KernelArgument[] {
-  const { values, diagonal, reciprocals, facts } = numbers;
-  return [lines.begins, lines.index, values, diagonal, reciprocals, facts, order, right, left, set.known, set.words];
+  const { values, diagonal, reciprocals, significantBits } = numbers;
+  return [lines.begins, lines.index, values, diagonal, reciprocals, significantBits, order, right, left, set.known, set.words];
 }
 
 const FILTER = 32; // bytes
@@ -183,7 +183,7 @@ function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }:
 /** Start the solve, by its schedule. */
 export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): void {
   const { device, n, tasks, columns, starts, levels, order, width, exact } = system;
-  const { group, limit, run, long } = tuning;
+  const { group, limit, blockRows, long } = tuning;
   const args = argumentsOf(system, set, right, left);
   prepare(system, tuning, set, right);
   const start = (name: string, more: readonly KernelArgument[], tickets = tasks ? tasks.count : Math.ceil(n / group)): void => {
@@ -197,8 +197,9 @@ export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right
   } else if (tasks) start(columns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
   else if (columns) start("solveColumns", [n, limit, ...args, set.counts]);
   else if (long && exact) start("solveLongRows", [n, limit, ...args, { localBytes: group * FILTER }], n);
-  else if (order || run === 0) start("solveRows", [n, limit, ...args]);
-  else start("solveRuns", [n, run, limit, ...args, { localBytes: group * run * width }], Math.ceil(n / (group * run)));
+  else if (order || blockRows === 0) start("solveRows", [n, limit, ...args]);
+  else
+    start("solveRowBlocks", [n, blockRows, limit, ...args, { localBytes: group * blockRows * width }], Math.ceil(n / (group * blockRows)));
 }
 
 // Where work-groups do not make progress side by side: a launch for each level, which waits for nothing.
