@@ -1,4 +1,4 @@
-// The device layer, and what happens when OpenCL, a device or its memory is not there, or goes away.
+// The device layer, and its errors when OpenCL, a device or its memory is missing or lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, engineOf } from "../../src/api/engine.ts";
 import { EngineError } from "../../src/arrays/errors.ts";
@@ -72,7 +72,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     expect((error as Error).message).toMatch(/^opencl: a kernel does not build on .*nowhere/s);
   });
 
-  test("devices are chosen by place, type and name", async () => {
+  test("devices are chosen by index, type and name", async () => {
     const [first] = await devices();
     for (const choice of [first?.index, first?.type, first?.name.slice(3, 9).toUpperCase(), first?.platform, undefined]) {
       const opened = await openDevice(choice as string);
@@ -103,7 +103,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await expect(openDevice(undefined, lacking)).rejects.toThrow(/^opencl: [^\n]* lacks binary64 [^\n]*$/);
   });
 
-  test("more than the device takes is refused before anything is done", () => {
+  test("a buffer larger than the device allows is refused before anything is done", () => {
     const error = caught(() => device.allocate("exgemv", device.maxBufferBytes + 1));
     expect(error).toBeInstanceOf(EngineError);
     expect((error as Error).message).toMatch(/^exgemv: \d+ bytes are more than .* takes at once/);
@@ -210,7 +210,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await again.close();
   });
 
-  test("after close() calls are refused; what was pending has failed or is through, and nothing hangs", async () => {
+  test("after close() calls are refused, pending calls fail, and nothing hangs", async () => {
     const engine = engineOf(backendOn(await openDevice()));
     const x = new Float64Array(100_000).fill(0.1);
     const pending = [engine.exsum(x), engine.exdot(x, x)].map((call) => call.catch((error: unknown) => error));
@@ -220,7 +220,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await engine.close();
   });
 
-  test("work that fails puts things in order, at once and later", async () => {
+  test("work that fails cleans up, at once and later", async () => {
     const order: string[] = [];
     function* work() {
       try {

@@ -18,9 +18,7 @@ typedef struct {
 } Columns;
 
 #if WIDE > 1
-#define JOINED(type, n) type##n
-#define VECTOR(type, n) JOINED(type, n)
-typedef VECTOR(REAL, WIDE) Wide;
+typedef VECTOR_OF(REAL, WIDE) Wide;
 #else
 typedef REAL Wide;
 #endif

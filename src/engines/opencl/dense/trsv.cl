@@ -12,9 +12,6 @@
 // first open row, that row is computed in the superaccumulator. Only proved unknowns leave the block.
 //
 // KIND: how an entry is computed from the exact sum, see certificate.cl. BLOCK is 32 on NVIDIA: one warp computes the chain.
-#define TICKET 0
-#define FAILED 1
-#define SINGULAR 2
 
 // On NVIDIA the lanes of a block are one warp, which needs no barrier; elsewhere the whole group takes part.
 #ifdef NVIDIA

@@ -7,7 +7,7 @@ import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { ACCUMULATOR } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
-import { trsvBy as oneStage, trsv as solveSource, trsvResidual, trsvRows, trsvSteps } from "./sources.generated.ts";
+import { trsvBy as oneStage, trsv as solveSource, trsvResidual, trsvRows, trsvState, trsvSteps } from "./sources.generated.ts";
 
 /** How the work of a solve is cut. No bit depends on it. All are powers of two. */
 export interface TrsvTuning {
@@ -91,7 +91,10 @@ class System {
   // A kernel that works on rows in groups.
   private launch(name: string, source: string, rows: number, args: readonly KernelArgument[], more: Defines = {}): void {
     const { block, slots, spins } = this.tuning;
-    const kernel = this.scope.device.kernel(name, [certificate, superaccumulator, trsvRows, source], { ...this.defines, ...more });
+    const kernel = this.scope.device.kernel(name, [certificate, superaccumulator, trsvState, trsvRows, source], {
+      ...this.defines,
+      ...more,
+    });
     this.scope.device.launch(
       kernel,
       [Math.ceil(rows / block)],
@@ -108,7 +111,7 @@ class System {
       this.launch("trsv", solveSource, to - from, args, kind);
       return;
     }
-    const kernel = device.kernel("trsvBy", [certificate, superaccumulator, expansion, oneStage], {
+    const kernel = device.kernel("trsvBy", [certificate, superaccumulator, expansion, trsvState, oneStage], {
       REAL: defines.REAL as string,
       REAL_X: defines.REAL as string,
       REAL_Y: defines.REAL as string,
@@ -125,7 +128,7 @@ class System {
 
   // One that has a work-item for each of `count` elements.
   private each(name: string, count: number, args: readonly KernelArgument[]): void {
-    const kernel = this.scope.device.kernel(name, [certificate, trsvSteps], { REAL: this.defines.REAL as string });
+    const kernel = this.scope.device.kernel(name, [certificate, trsvState, trsvSteps], { REAL: this.defines.REAL as string });
     this.scope.device.launch(kernel, [Math.ceil(count / SMALL_GROUP)], [SMALL_GROUP], args);
   }
 

@@ -26,7 +26,6 @@
 #define ROW_OF(l) ((l) % BLOCK)
 #define SLOT_OF(l) ((l) / BLOCK)
 #endif
-#define OPEN 0xfffffffffffffffful
 
 // The triangle: entry (i, j) is at place.x + i place.y + j place.z.
 typedef struct {
@@ -56,7 +55,7 @@ void pauseFor(int distance) {
 
 // Wait for unknown j; `bits` is its last known value. Unknowns before the first are 0.
 INLINED ulong await(Waiting way, ulong bits, int j, int distance) {
-  for (int spin = 0; bits == OPEN; spin++) {
+  for (int spin = 0; bits == UNKNOWN; spin++) {
     if (spin >= way.spins || *way.failed) {
       *way.failed = 1;
       break;

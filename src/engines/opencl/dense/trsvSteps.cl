@@ -4,8 +4,8 @@
 __kernel void trsvOpen(__global ulong *published, int from, int to, __global const REAL *T, long4 place, int n,
     volatile __global int *state) {
   int i = get_global_id(0);
-  if (from + i < to) published[from + i] = 0xfffffffffffffffful;
-  if (i < n && T[place.x + i * (place.y + place.z)] == 0) atomic_max(state + 2, n - i);
+  if (from + i < to) published[from + i] = UNKNOWN;
+  if (i < n && T[place.x + i * (place.y + place.z)] == 0) atomic_max(state + SINGULAR, n - i);
 }
 
 // Whether one of the unknowns from..to is not finite.

@@ -51,10 +51,8 @@ void accumulate(double *a, __local long *acc, double x, double y) {
 }
 #endif
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define VECTOR_X JOIN(REAL_X, 2)
-#define VECTOR_Y JOIN(REAL_Y, 2)
+#define VECTOR_X VECTOR_OF(REAL_X, 2)
+#define VECTOR_Y VECTOR_OF(REAL_Y, 2)
 
 // Add n elements of x from `fromX` and of y from `fromY`, both even. `pool` has STRIDE accumulators; `digits` is one, in global
 // memory.

@@ -20,9 +20,7 @@
 #define ERRORS (PRODUCTS && !BINARY32)
 
 // Loads are 16 bytes wide.
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define VECTOR JOIN(REAL, WIDTH)
+#define VECTOR VECTOR_OF(REAL, WIDTH)
 #if WIDTH == 2
 #define SPREAD(v, u, from) ((v)[2 * (u)] = (from).s0, (v)[2 * (u) + 1] = (from).s1)
 #else

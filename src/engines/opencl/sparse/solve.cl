@@ -36,7 +36,8 @@ Bits bitsOfResult(double x) {
 
 #define ARGUMENTS \
   __global const int *begins, __global const int *indices, __global const REAL *values, __global const REAL *diagonal, \
-      __global const double *reciprocals, __global const int *significantBits, __global const int *order, __global const REAL *b, __global REAL *x, volatile __global Bits *known, volatile __global int *words
+      __global const double *reciprocals, __global const int *significantBits, __global const int *order, __global const REAL *b, \
+      __global REAL *x, volatile __global Bits *known, volatile __global int *words
 
 #define ARGUMENT_NAMES begins, indices, values, diagonal, reciprocals, significantBits, order, b, x, known, words
 #define PIVOT(position) pivotOf(position, diagonal, reciprocals, significantBits)
