@@ -90,7 +90,7 @@ function printOrigin() {
   const { versions, commit, date, machine } = origin;
   console.log(`halfulp ${versions.halfulp}, ${commit}, ${date}`);
   console.log(
-    `${device.name}, ${device.units} units, ${(device.memory / 2 ** 30).toFixed(0)} GiB; ${machine.processor}; Node ${versions.node}`,
+    `${device.name}, ${device.computeUnits} units, ${(device.memoryBytes / 2 ** 30).toFixed(0)} GiB; ${machine.processor}; Node ${versions.node}`,
   );
   console.log(`CUDA: ${versions.cuda}`);
   for (const missing of new Set(Object.values(cuda).map((part) => part.missing))) if (missing) console.log(missing);

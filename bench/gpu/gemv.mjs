@@ -38,7 +38,7 @@ function plainRival({ device }, data, { rows, cols, trans }, A, x, y) {
   const count = Math.min(PARTS, cols);
   const sums = trans ? undefined : data.allocate(count * rows);
   const enqueue = trans
-    ? () => device.launch(lines, [cols], [GROUP], [rows, A.buffer, x.buffer, y.buffer, { local: 8 * GROUP }])
+    ? () => device.launch(lines, [cols], [GROUP], [rows, A.buffer, x.buffer, y.buffer, { localBytes: 8 * GROUP }])
     : () => {
         device.launch(across, [groups, count], [GROUP, 1], [cols, rows, A.buffer, x.buffer, sums.buffer]);
         device.launch(parts, [groups], [GROUP], [count, rows, sums.buffer, y.buffer]);

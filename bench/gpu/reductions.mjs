@@ -60,9 +60,9 @@ function ourRivals(device, op, x, y) {
 }
 
 function plainRival({ device }, data, op, x, y) {
-  const groups = GROUPS_PER_UNIT * device.units;
+  const groups = GROUPS_PER_UNIT * device.computeUnits;
   const partial = data.allocate(groups);
-  const shared = { local: 8 * GROUP };
+  const shared = { localBytes: 8 * GROUP };
   const [first, total] = [op === "dot" ? "plainDot" : "plainSum", "plainTotal"].map((name) => device.kernel(name, PLAIN));
   const operands = op === "dot" ? [x.buffer, y.buffer] : [x.buffer];
   return {

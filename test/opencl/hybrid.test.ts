@@ -107,25 +107,25 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
   const random = new Random(23);
   const vector = (n: number) => Float64Array.from({ length: n }, () => random.signed());
 
-  test("a read up to a mark does not wait for what comes after it, and lines wait for each other's marks", async () => {
+  test("a read up to an event does not wait for what comes after it, and queues wait for each other's events", async () => {
     const slow = device.kernel("slow", [
       "__kernel void slow(__global float *x, int n) { float s = 1; for (int i = 0; i < n; i++) s = sin(s); x[0] = s > 2 ? 0 : 1; }",
     ]);
     const [x, y] = [device.allocate("test", 4), device.allocate("test", 4)];
     device.fill(x, Float32Array.of(7));
-    const mark = device.mark();
+    const event = device.event();
     device.launch(slow, [1], [1], [y, 5_000_000]);
     const out = new Float32Array(1);
     const from = performance.now();
-    await device.read(x, out, 0, mark).later();
+    await device.read(x, out, 0, event).later();
     const early = performance.now() - from;
     expect(out[0]).toBe(7);
-    const behind = device.mark();
-    device.aside(() => {
-      device.follow(behind);
+    const behind = device.event();
+    device.onSecondQueue(() => {
+      device.waitFor(behind);
       device.copy(y, x, 4);
     });
-    device.follow(device.aside(() => device.mark()));
+    device.waitFor(device.onSecondQueue(() => device.event()));
     await device.read(x, out).later();
     expect(out[0]).toBe(1);
     expect(early).toBeLessThan((performance.now() - from) / 2);

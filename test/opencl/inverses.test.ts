@@ -239,7 +239,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
     const P = new Float64Array(n);
     const data = new Float64Array(n * n);
     const { value: A, free } = keepMatrix(device, "solve", { data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 }, true);
-    const { largest } = device;
+    const { maxBufferBytes } = device;
     const before = buffers();
     const calls: Record<string, [most: number, call: () => unknown]> = {
       invert: [8 * 256 * 256 - 1, () => plain.invert("solve", factors)],
@@ -248,12 +248,12 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
       residual: [8 * n, () => plain.residual?.("solve", 1, A, P, P, 1, new Float64Array(n))],
     };
     for (const [name, [most, call]] of Object.entries(calls)) {
-      device.largest = most;
+      device.maxBufferBytes = most;
       try {
         expect(call, name).toThrow(EngineError);
         expect(call, name).toThrow(/solve: \d+ bytes are more than/);
       } finally {
-        device.largest = largest;
+        device.maxBufferBytes = maxBufferBytes;
       }
       expect(buffers(), name).toBe(before);
       const done = call() as ApproximateInverses | undefined;

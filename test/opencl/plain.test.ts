@@ -238,15 +238,15 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
     if (!device) return;
     const n = 64;
     const { A } = made(new Random(SEED), n);
-    const { largest } = device;
-    device.largest = 8 * n * n + 100; // enough for the matrix
+    const { maxBufferBytes } = device;
+    device.maxBufferBytes = 8 * n * n + 100; // enough for the matrix
     const attempt = () =>
       run((scope) => factorize(scope, byRows(A, n), { rows: ones(n), cols: ones(n) }, "binary32", ones(n), 1, new Float64Array(n)));
     try {
       expect(attempt).toThrow(EngineError);
       expect(attempt).toThrow(/solve: \d+ bytes are more than/);
     } finally {
-      device.largest = largest;
+      device.maxBufferBytes = maxBufferBytes;
     }
     const got = attempt();
     expect(got.column).toBe(-1);

@@ -136,13 +136,13 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   test("every shape of a GPU covers all rows and columns in lanes that a group has", () => {
     for (const rows of [1, 3, 4, 63, 64, 1000, 16384, 10 ** 6])
       for (const cols of [1, 7, 63, 64, 2047, 2048, 16384, 10 ** 6])
-        for (const [colStride, mostInGroup, lanes] of [
+        for (const [colStride, maxGroupSize, lanes] of [
           [1, 256, 128],
           [rows, 256, 256],
           [rows, 448, 256],
           [rows, 1024, 512],
         ] as const) {
-          const values = { type: { value: "gpu" }, units: { value: 132 }, mostInGroup: { value: mostInGroup } };
+          const values = { type: { value: "gpu" }, computeUnits: { value: 132 }, maxGroupSize: { value: maxGroupSize } };
           const gpu = Object.create(device, values) as OpenclDevice;
           const shape = shapeFor(gpu, { buffer: device.allocate("test", 0), offset: 0, rows, cols, rowStride: 1, colStride }, false);
           expect(shape.rowLanes * shape.colLanes).toBe(rows === 1 || colStride === 1 ? 128 : lanes);
@@ -258,12 +258,12 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
     const [got, want] = [random64(random, rows), new Float64Array(rows)];
     want.set(got);
     embedded.gemv(0.3, A, x, 3, want);
-    const { largest } = device;
+    const { maxBufferBytes } = device;
     try {
-      device.largest = 7000;
+      device.maxBufferBytes = 7000;
       run((scope) => gemv(scope, 0.3, A, x, 3, got));
     } finally {
-      device.largest = largest;
+      device.maxBufferBytes = maxBufferBytes;
     }
     expect(storedBits(got)).toEqual(storedBits(want));
   });

@@ -33,7 +33,7 @@ const here = await openDevice().catch((error: Error) => error.message);
 
 describe.skipIf(typeof here === "string")(`reductions on a device${typeof here === "string" ? ` (${here})` : ""}`, () => {
   const device = here as OpenclDevice;
-  const largest = device.largest;
+  const { maxBufferBytes } = device;
   afterAll(() => device.close());
 
   const formatOf = (x: Real) => (x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32");
@@ -210,7 +210,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
   test("of vectors longer than one buffer can be", () => {
     const random = new Random(SEED + 7);
     reduced("sum", new Float64Array(1), new Float64Array(1), false, "nearest"); // so that the filter's own memory is there
-    device.largest = 1200; // bytes: 148 numbers
+    device.maxBufferBytes = 1200; // bytes: 148 numbers
     try {
       for (const n of [148, 149, 1000])
         for (const [x, y] of [...pairs(random, n, false), ...pairs(random, n, true)]) {
@@ -218,7 +218,7 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
           agree("sum", x, y, "down");
         }
     } finally {
-      device.largest = largest;
+      device.maxBufferBytes = maxBufferBytes;
     }
   });
 
@@ -376,11 +376,11 @@ describe.skipIf(typeof here === "string")(`reductions on a device${typeof here =
     const got = new Float64Array(500);
     expect(reduced("dot", Y, resident(x), false, "nearest")).toBe(reduceOn(reference, "dot", wanted, x, false, "nearest", "binary64"));
     got.set(y);
-    device.largest = 1000;
+    device.maxBufferBytes = 1000;
     try {
       runSync(inScope(device, "test", (scope) => map(scope, "axpy", 0.1, x, got)));
     } finally {
-      device.largest = largest;
+      device.maxBufferBytes = maxBufferBytes;
     }
     expect(got).toEqual(wanted);
     const self = x.slice();

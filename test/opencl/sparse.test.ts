@@ -143,10 +143,10 @@ describe.skipIf(!device)(`sparse solves on ${device?.name ?? "OpenCL: no device"
 
   const TUNINGS: Partial<Tuning>[] = [
     { group: 1, groups: 3 },
-    { group: 7, groups: 1, run: 3 },
-    { group: 32, groups: 4, window: 3, finder: "kahn", run: 0 },
+    { group: 7, groups: 1, blockRows: 3 },
+    { group: 32, groups: 4, window: 3, finder: "kahn", blockRows: 0 },
     { group: 64, window: 16, narrow: 0, skip: 3 },
-    { group: 5, narrow: 1e9, run: 1, setupGroup: 1 },
+    { group: 5, narrow: 1e9, blockRows: 1, setupGroup: 1 },
     { group: 32, groups: 2, long: true, window: 2 },
     { group: 5, groups: 3, long: true, setupGroup: 7 },
   ];

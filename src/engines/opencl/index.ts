@@ -15,7 +15,8 @@ import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
 import { lu, luBy } from "./dense/lu.ts";
 import { trsv, trsvTuning } from "./dense/trsv.ts";
-import { bestOf, devices, type OpenclDevice, openDevice } from "./device/device.ts";
+import { type OpenclDevice, openDevice } from "./device/device.ts";
+import { bestOf, devices } from "./device/find.ts";
 import { deviceMemory } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
@@ -26,7 +27,7 @@ import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.t
 import { plan } from "./sparse/plan.ts";
 
 export type { Choices } from "./choices.ts";
-export { bestOf, type DeviceInfo, devices } from "./device/device.ts";
+export { bestOf, type DeviceInfo, devices } from "./device/find.ts";
 export type { Phase } from "./hybrid/phases.ts";
 
 /** Does work at once, or gives a promise of its result. */

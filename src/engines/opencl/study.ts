@@ -42,16 +42,13 @@ export class StudyDevice {
   readonly type: string;
   readonly vendor: string;
   /** Multiprocessors, or cores. */
-  readonly units: number;
-  /** Bytes. */
-  readonly memory: number;
-  /** Bytes that a work-group shares. */
-  readonly local: number;
+  readonly computeUnits: number;
+  readonly memoryBytes: number;
   private readonly kernels: ReturnType<typeof kernelsOn>;
   private readonly withoutWaits: OpenclDevice;
 
   constructor(private readonly device: OpenclDevice) {
-    ({ name: this.name, type: this.type, vendor: this.vendor, units: this.units, memory: this.memory, local: this.local } = device);
+    ({ name: this.name, type: this.type, vendor: this.vendor, computeUnits: this.computeUnits, memoryBytes: this.memoryBytes } = device);
     // A batch of calls waits once, at its end.
     const done = { now() {}, later: async () => {} };
     this.withoutWaits = Object.create(device, { finish: { value: () => done } });
@@ -175,18 +172,21 @@ export class StudyDevice {
   countMemory(): { now: number; peak: number } {
     const { device } = this;
     const counts = { now: 0, peak: 0 };
-    const counted = new Set<DeviceBuffer>();
-    const [allocate, release] = [device.allocate.bind(device), device.release.bind(device)];
+    const allocate = device.allocate.bind(device);
     device.allocate = (routine, bytes) => {
       const buffer = allocate(routine, bytes);
-      counted.add(buffer);
-      counts.now += buffer.bytes;
+      const { free, recycle } = buffer;
+      let held = bytes;
+      const release = (): void => {
+        counts.now -= held;
+        held = 0;
+      };
+      counts.now += bytes;
       counts.peak = Math.max(counts.peak, counts.now);
-      return buffer;
-    };
-    device.release = (buffer, recycle) => {
-      if (counted.delete(buffer)) counts.now -= buffer.bytes;
-      release(buffer, recycle);
+      return Object.assign(buffer, {
+        free: () => (release(), free.call(buffer)),
+        recycle: () => (release(), recycle.call(buffer)),
+      });
     };
     return counts;
   }

@@ -170,7 +170,6 @@ export class WasmKernels implements Kernels {
     );
   }
 
-  // biome-ignore lint/correctness/useYield: on the calling thread it is one step
   *lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number> {
     return this.inSpace(
       "exlu",
