@@ -1,18 +1,19 @@
 // The dense routines on every engine: the shared vectors, every shape, order and option against the oracle, and rows
 // whose answer can be checked by hand.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { matrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
-import { DENSE, describeDense } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import { describeEngines, ENGINES } from "../engines.ts";
 import { fromHex, storedBits, toHex } from "../hex.ts";
 import { factorable, LAYOUTS, numbers, pick, representable, scalar, system, type Table, table, vectorOf } from "../matrices.ts";
 import { nearest, range } from "../oracles/matrices.ts";
 import { roundRatio } from "../oracles/rational.ts";
 import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from "./checks.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
 const ROUNDINGS = ["single", "paper", "corrected"] as const;
 const FOUR_CASES = [false, true].flatMap((transA) => [false, true].map((transB) => [transA, transB] as const));
@@ -21,10 +22,10 @@ const { NaN: NAN, POSITIVE_INFINITY: INF, MIN_VALUE: TINY } = Number;
 
 const doubles = (hex: readonly string[]): Float64Array => Float64Array.from(hex, fromHex);
 const onAll = async (check: Check, label: string): Promise<void> => {
-  for (const { name, routines } of DENSE) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
+  for (const { name, routines } of ENGINES) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
 };
 
-describeDense("the shared vectors", (routines) => {
+describeEngines("the shared vectors", (routines) => {
   const cases = readFileSync(new URL("../vectors/matrices.jsonl", import.meta.url), "utf8")
     .trim()
     .split("\n")
@@ -222,7 +223,7 @@ describe(`alpha and beta, HALFULP_SEED=${SEED}`, () => {
     const nothing = new Float64Array(4).fill(NAN);
     const A: Table = { rows: 2, cols: 2, values: nothing };
     const one: Table = { rows: 2, cols: 2, values: Float64Array.of(1, 0, 0, 1) };
-    for (const { routines } of DENSE) {
+    for (const { routines } of ENGINES) {
       const y = Float64Array.of(-0, 3);
       await routines.exgemv(zero, matrix(nothing, 2, 2), nothing.subarray(0, 2), 2, y);
       expect(storedBits(y)).toEqual([toHex(0), toHex(6)]);
@@ -267,7 +268,7 @@ describe("systems whose solution is representable", () => {
       const at = (i: number, j: number): number => T.values[(upper ? n - 1 - i : i) * n + (upper ? n - 1 - j : j)] as number;
       expect(logCondition(n, at)).toBeGreaterThan(30);
       const want = storedBits(vectorOf(format, x));
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const stored = matrix(T.values as Float64Array, n, n);
         const uplo = upper ? "upper" : "lower";
         expect(storedBits(await routines.extrsv(stored, b, { uplo })), `${name}, HALFULP_SEED=${SEED}, case ${k}`).toEqual(want);
@@ -318,7 +319,7 @@ describe("hard rows of exgemv and exgemm", () => {
     const n = a.length;
     const table: Table = { rows: 1, cols: n, values: Float64Array.from(a) };
     await onAll(gemvCheck(alpha, table, Float64Array.from(x), beta, Float64Array.of(y)), "the oracle");
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const out = Float64Array.of(y);
       await routines.exgemv(alpha, matrix(Float64Array.from(a), 1, n), Float64Array.from(x), beta, out);
       expect(out[0], name).toBe(want);
@@ -341,7 +342,7 @@ describe("hard rows of exgemv and exgemm", () => {
 
   test("binary32 is rounded once, not through binary64", async () => {
     // 1 + 2^-24 is a tie of binary32; 2^-80 above it vanishes in binary64
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const y = Float32Array.of(0, 0);
       await routines.exgemv(
         1,
@@ -355,7 +356,7 @@ describe("hard rows of exgemv and exgemm", () => {
   });
 
   test("NaN is stored with one pattern", async () => {
-    for (const { routines } of DENSE)
+    for (const { routines } of ENGINES)
       for (const y of [Float64Array.of(NAN), Float32Array.of(NAN)] as Real[]) {
         new Uint8Array(y.buffer).fill(0xff);
         const A = y.slice();
@@ -396,7 +397,7 @@ describe("hard rows of extrsv", () => {
     for (const [i, rounding] of ROUNDINGS.entries()) {
       const T: Table = { rows: 2, cols: 2, values: Float64Array.of(1, 0, a, t) };
       await onAll(trsvCheck(T, Float64Array.from(b), false, { rounding }), "the oracle");
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const x = await routines.extrsv(matrix(Float64Array.of(1, 0, a, t), 2, 2), Float64Array.from(b), { rounding });
         expect(x[1], `${rounding} on ${name}`).toBe(want[i]);
       }
@@ -412,7 +413,7 @@ describe("hard rows of extrsv", () => {
       ["corrected", 1 + 4 * U],
     ] as const)
       for (const unit of [true, false])
-        for (const { name, routines } of DENSE) {
+        for (const { name, routines } of ENGINES) {
           const x = await routines.extrsv(matrix(T.values as Float64Array, 3, 3), Float64Array.of(1, TINY, odd), { rounding, unit });
           expect(x[2], `${rounding} on ${name}`).toBe(want);
         }
@@ -425,14 +426,14 @@ describe("hard rows of extrsv", () => {
       ["paper", -0],
       ["corrected", 0],
     ] as const)
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const x = await routines.extrsv(matrix(Float64Array.of(9, 9, 0.25, 9), 2, 2), Float64Array.of(TINY, 0), { rounding, unit: true });
         expect(x[1], `${rounding} on ${name}`).toBe(want);
       }
   });
 
   test("refinement stops at an infinity, which it would make NaN", async () => {
-    for (const { name, routines } of DENSE)
+    for (const { name, routines } of ENGINES)
       for (const options of [{ refine: 1 }, { refineBlocks: 2 }, { refine: 2, refineBlocks: 1, blockSize: 1 }]) {
         const x = await routines.extrsv(matrix(Float64Array.of(0.5, 0, 1, 1), 2, 2), Float64Array.of(MAX, 1), options);
         expect(Array.from(x), `${JSON.stringify(options)} on ${name}`).toEqual([INF, -INF]);
@@ -472,7 +473,7 @@ describe("hard cases of exlu", () => {
     ],
   ])("%s", async (_, text, want, pivots) => {
     await onAll(luCheck(parse(text)), "the oracle");
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const { rows, cols, values } = parse(text);
       const factors = await routines.exlu(matrix(values as Float64Array, rows, cols));
       expect(storedBits(factors.lu.data), name).toEqual(storedBits(parse(want).values));
@@ -492,14 +493,14 @@ describe("hard cases of exlu", () => {
     ["an overflow before a zero pivot", `1 ${MAX} 0; 1 ${-MAX} 0; 0 0 0`, { name: "ValueError", row: 1, column: 1 }],
   ])("%s is refused", async (_, text, error) => {
     const { rows, cols, values } = parse(text);
-    for (const { name, routines } of DENSE)
+    for (const { name, routines } of ENGINES)
       await expect(async () => routines.exlu(matrix(values as Float64Array, rows, cols)), name).rejects.toThrow(
         expect.objectContaining(error),
       );
   });
 
   test("a singular matrix in a batch is reported, and the others are done", async () => {
-    for (const { routines } of DENSE) {
+    for (const { routines } of ENGINES) {
       const { lu, pivots, info } = await routines.exluBatch(Float64Array.of(1, 2, 1, 2, 0, 1, 2, 0, 0, 0, 0, 3), 2, 3);
       expect(Array.from(info)).toEqual([2, 0, 1]);
       // However far the work on a singular one went, on every engine the same is left of it.

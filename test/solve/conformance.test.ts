@@ -1,22 +1,22 @@
 // solve() with rounding "backward" on every engine: systems that can be checked by hand, random ones of every order, scaled, badly scaled and
 // ill-conditioned ones, many right-hand sides, and the matrices in shared/ taken dense.
+
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Matrix, matrix, readMatrixMarket, SingularError, type Sparse, solve } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { LONG, SEED } from "../effort.ts";
 import { LAYOUTS, place } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import {
-  BACKWARD,
-  BACKWARD_FEW,
+  BACKWARD_ENGINES,
   checkNearly,
   columns,
   describeBackward,
   failure,
-  LONG,
   randomMatrix,
   randoms,
-  SEED,
+  SELECTED_BACKWARD_ENGINES,
   solutionColumns,
   solved,
 } from "./checks.ts";
@@ -25,7 +25,7 @@ const METHODS = ["mixed", "double", "exact"] as const;
 const { MAX_VALUE: MAX, MIN_VALUE: TINY } = Number;
 
 // Engines whose factorisations are fast enough for large systems.
-const FAST = BACKWARD_FEW.filter(({ name }) => name === "wasm-fma" || name.startsWith("threads"));
+const FAST = SELECTED_BACKWARD_ENGINES.filter(({ name }) => name === "wasm-fma" || name.startsWith("threads"));
 
 describeBackward("by hand", ({ solve }) => {
   test("two unknowns", async () => {
@@ -100,7 +100,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED);
     for (let n = 1; n <= 200; n++) {
       const [A, b] = [randomMatrix(random, n), randoms(random, n)];
-      for (const { name, routines } of BACKWARD_FEW) {
+      for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
         // The oracle takes its time.
         if (name !== "wasm-fma" && n > 20 && (n % 20 !== 0 || (name === "reference" && n > 100))) continue;
         const what = `n = ${n}, ${method} on ${name}`;
@@ -125,7 +125,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
 
   test("in every layout", async () => {
     const random = new Random(SEED + 2);
-    for (const { name, routines } of BACKWARD)
+    for (const { name, routines } of BACKWARD_ENGINES)
       for (const at of LAYOUTS)
         for (const method of METHODS) {
           const n = 17 + random.below(20);
@@ -147,7 +147,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
 
   test.each([...POWERS, ...EDGES])("A by 2^%d, b by 2^%d: x, far from the ends to the bit what it was, scaled", async (p, q) => {
     const random = new Random(SEED + 3);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of METHODS) {
         const n = 12 + random.below(20);
         const A = randomMatrix(random, n, () => 2 ** p);
@@ -178,7 +178,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
 
   test("rows and columns that are badly scaled", async () => {
     const random = new Random(SEED + 4);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const kind of ["rows", "columns", "both"])
         for (const method of METHODS) {
           const n = 10 + random.below(30);
@@ -197,7 +197,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
   test("rows so unlike that x times the norm of A is out of range", async () => {
     const A = matrix(Float64Array.of(2 ** 520, 0, 0, 2 ** -520), 2, 2);
     const b = Float64Array.of(1, 1);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of ["double", "exact"] as const) {
         const solution = await routines.solve(A, b, { method });
         expect([...solution.x], `${method} on ${name}`).toEqual([2 ** -520, 2 ** 520]);
@@ -209,7 +209,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
     const A = matrix(Float64Array.of(MAX, -MAX, MAX, MAX, MAX, MAX / 2, -MAX, MAX / 4, MAX), 3, 3);
     const small = matrix(Float64Array.of(TINY, 0, 0, 0, 3 * TINY, TINY, 0, TINY, 7 * TINY), 3, 3);
     const both = matrix(Float64Array.of(MAX, TINY, TINY, TINY), 2, 2);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of METHODS) {
         const what = `${method} on ${name}`;
         expect(await solved(routines, A, Float64Array.of(MAX, MAX, -MAX), { method }, what), what).toMatchObject({ converged: true });
@@ -221,7 +221,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("a solution outside the range does not count as converged, and is no reason to fall back", async () => {
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const large = await solved(routines, matrix(Float64Array.of(2 ** -600), 1, 1), Float64Array.of(2 ** 600), { method: "mixed" }, name);
       expect(large).toMatchObject({
         x: Float64Array.of(Number.POSITIVE_INFINITY),
@@ -239,7 +239,7 @@ describe(`scaled systems, HALFULP_SEED=${SEED}`, () => {
 describe(`solutions that lose bits, HALFULP_SEED=${SEED}`, () => {
   test("have the residual of what is left", async () => {
     const random = new Random(SEED + 8);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of METHODS) {
         const n = 5 + random.below(10);
         const A = randomMatrix(random, n, () => 2 ** 600);
@@ -253,7 +253,7 @@ describe(`solutions that lose bits, HALFULP_SEED=${SEED}`, () => {
 describe(`several right-hand sides, HALFULP_SEED=${SEED}`, () => {
   test("in every layout, each as if it were alone", async () => {
     const random = new Random(SEED + 5);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const at of LAYOUTS)
         for (const method of METHODS) {
           const [n, k] = [10 + random.below(30), 1 + random.below(7)];
@@ -280,7 +280,7 @@ describe(`several right-hand sides, HALFULP_SEED=${SEED}`, () => {
     const A = randomMatrix(random, n, (_, j) => (j === 3 ? 2 ** -12 : 1));
     const b = matrix(randoms(random, 3 * n), n, 3);
     for (let i = 0; i < n; i++) b.data[3 * i + 1] = 0; // needs none
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const all = await solved(routines, A, b, { method: "mixed" }, name);
       expect(all).toMatchObject({ converged: true, method: "mixed" });
       const each = await Promise.all(columns(b).map((right) => routines.solve(A, Float64Array.from(right), { method: "mixed" })));

@@ -1,18 +1,20 @@
 // Ill-conditioned and singular systems: what each method does alone is what the chain reports.
+
 import { describe, expect, test } from "vitest";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, solve } from "../../src/index.ts";
 import { exactMatrix, freeExact, proveRegular } from "../../src/routines/solve/exact.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, type LocalKernels, Random } from "../../src/study.ts";
-import type { DenseRoutines } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import type { AnyRoutines } from "../engines.ts";
 import { range } from "../oracles/matrices.ts";
-import { BACKWARD_FEW, checkSolution, failure, randomMatrix, randoms, SEED, solved } from "./checks.ts";
+import { checkSolution, failure, randomMatrix, randoms, SELECTED_BACKWARD_ENGINES, solved } from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
 
 // The first method that converges alone answers; the others before it have been tried.
-async function checkChain(routines: DenseRoutines, A: Matrix, b: Float64Array, what: string): Promise<Solution[]> {
+async function checkChain(routines: AnyRoutines, A: Matrix, b: Float64Array, what: string): Promise<Solution[]> {
   const alone: Solution[] = [];
   for (const method of METHODS) {
     const solution = await solved(routines, A, b, { method, fallback: false }, `${what}, ${method} alone`);
@@ -39,7 +41,7 @@ const hilbert = (n: number): Matrix =>
 describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
   test.each([2, 4, 6, 7, 8, 9, 10, 11, 12, 14, 16])("condition 1e%d", async (digits) => {
     const random = new Random(SEED);
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const A = illConditionedMatrix(60, 10 ** digits, random.below(1000));
       const [mixed, double] = await checkChain(routines, A, randoms(random, 60), `condition 1e${digits} on ${name}`);
       if (digits <= 4) expect(mixed?.converged).toBe(true);
@@ -49,7 +51,7 @@ describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
   });
 
   test.each([2, 3, 5, 8, 11, 12, 13, 15])("the Hilbert matrix of order %d", async (n) => {
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const alone = await checkChain(routines, hilbert(n), new Float64Array(n).fill(1), `order ${n} on ${name}`);
       expect(alone[1]?.converged).toBe(true);
     }
@@ -58,7 +60,7 @@ describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
   test("what maxIterations forbids", async () => {
     const random = new Random(SEED + 1);
     const [A, b] = [randomMatrix(random, 50), randoms(random, 50)];
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const { iterations } = await routines.solve(A, b, { method: "mixed" });
       expect(iterations, name).toBeGreaterThan(0);
       const none = await solved(routines, A, b, { method: "mixed", maxIterations: 0, fallback: false }, name);
@@ -81,7 +83,7 @@ describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
         n,
       );
       const b = randoms(new Random(SEED + 2), n);
-      for (const { name, routines } of BACKWARD_FEW) {
+      for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
         const solution = await solved(routines, A, b, { method: "mixed" }, `${n} on ${name}`);
         expect(solution.fellBack, `${n} on ${name}`).toBe(true);
       }
@@ -94,7 +96,7 @@ describe(`ill-conditioned systems, HALFULP_SEED=${SEED}`, () => {
     const A = illConditionedMatrix(60, 1e10, 4);
     const b = matrix(randoms(random, 120), 60, 2);
     for (let i = 0; i < 60; i++) b.data[2 * i] = 0;
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       expect(await solved(routines, A, b, { method: "mixed" }, name), name).toMatchObject({
         converged: true,
         method: "double",
@@ -127,7 +129,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
   test.each(SINGULAR)("%s", async (_, A, index) => {
     const random = new Random(SEED);
     const inRange = Float64Array.from(range(A.rows), (i) => A.data.slice(i * A.cols, (i + 1) * A.cols).reduce((s, v) => s + v / 4, 0));
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of METHODS)
         for (const fallback of [true, false])
           for (const b of [randoms(random, A.rows), inRange, new Float64Array(A.rows)]) {
@@ -152,7 +154,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
       );
       for (let i = 0; i < n; i++) A.data[i * n + index] = (A.data[i * n] as number) - 3 * (A.data[i * n + index - 1] as number);
       const b = randoms(random, n);
-      for (const { name, routines } of BACKWARD_FEW)
+      for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
         for (const method of METHODS) {
           const error = await failure(() => routines.solve(A, b, { method }));
           expect(error, `${method} on ${name}`).toBeInstanceOf(SingularError);
@@ -175,7 +177,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
         return columns;
       });
       const b = randoms(random, n);
-      for (const { name, routines } of BACKWARD_FEW)
+      for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
         for (const method of METHODS) {
           const error = await failure(() => routines.solve(square(data), b, { method }));
           expect(error, `${method} on ${name}`).toBeInstanceOf(SingularError);
@@ -187,7 +189,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
   test("next to singular is not singular, and a Solution says how it went", async () => {
     const nearly = square([1, 2, 3, 4, 5, 6, 7, 8, 9 + 2 ** -49]);
     const rows = square([0.1, 0.7, 0.1, 0.7 + 2 ** -53]);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const A of [nearly, rows]) await checkChain(routines, A, randoms(new Random(SEED), A.rows), name);
   });
 

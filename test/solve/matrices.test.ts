@@ -1,10 +1,12 @@
 // Real matrices, and random ones that are badly scaled: rounding "backward" is about as near to the exact solution as LAPACK's dgesvx, which equilibrates and refines.
+
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Matrix, matrix, readMatrixMarket, type Sparse, solve } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { LONG, SEED } from "../effort.ts";
 import { measures, solution } from "../oracles/system.ts";
-import { LONG, randoms, SEED } from "./checks.ts";
+import { randoms } from "./checks.ts";
 import { type Dgesvx, loadDgesvx } from "./lapack.ts";
 
 const FOLDER = ["../../shared/", "../../../shared/"].map((at) => new URL(`${at}matrices/`, import.meta.url)).find((at) => existsSync(at));

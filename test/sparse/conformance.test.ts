@@ -1,14 +1,16 @@
 // Exact mode on every engine by every schedule: systems that can be checked by hand, every way to store a triangle, every
 // kind of pattern, hard rows, the grids of the sparse paper and the matrices in shared/.
+
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { csc, csr, extrsv, laplacian, matrix, readMatrixMarket, toCsc } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
+import { DEVICES, ENGINES, ON_ONE_THREAD, POOLS, SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { numbers, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
-import { caseOf, check, checkAll, SEED, same } from "./checks.ts";
-import { ALL, DEVICES, HERE, POOLS, SCHEDULES, SPARSE } from "./engines.ts";
+import { caseOf, check, checkAll, same } from "./checks.ts";
 import { KINDS, nearTies, PATTERNS, type Storage, stored, systemOn } from "./patterns.ts";
 
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
@@ -38,8 +40,11 @@ describe("by hand", () => {
   ];
 
   test.each(answers)("%s, trans %s, unit %s", async (uplo, trans, unit, want) => {
-    for (const { name, sptrsv } of SPARSE)
-      for (const schedule of ALL)
+    for (const {
+      name,
+      routines: { sptrsv },
+    } of ENGINES)
+      for (const schedule of SCHEDULES_AND_AUTO)
         for (const A of [full, toCsc(full)]) {
           const plan = await sptrsv(A, { uplo, trans, unit, schedule });
           same(await plan.solve(b), want, `${schedule} on ${name}, ${A.format}`);
@@ -47,8 +52,11 @@ describe("by hand", () => {
   });
 
   test("no unknowns, and one", async () => {
-    for (const { name, sptrsv } of SPARSE)
-      for (const schedule of ALL)
+    for (const {
+      name,
+      routines: { sptrsv },
+    } of ENGINES)
+      for (const schedule of SCHEDULES_AND_AUTO)
         for (const make of [csr, csc]) {
           const none = await sptrsv(make(0, 0, Int32Array.of(0), new Int32Array(0), new Float64Array(0)), { schedule });
           same(await none.solve(new Float64Array(0)), [], name);
@@ -73,7 +81,7 @@ describe(`every way to store a triangle, HALFULP_SEED=${SEED}`, () => {
           const system = systemOn(random, PATTERNS[kind](random, n), format, part.unit, "tame");
           const { A, b } = stored(random, system, how);
           const of = caseOf(A, b, part);
-          for (const row of [...HERE, ...DEVICES, ...POOLS.slice(0, 2).map(nextPool)]) await checkAll(row, of, kind);
+          for (const row of [...ON_ONE_THREAD, ...DEVICES, ...POOLS.slice(0, 2).map(nextPool)]) await checkAll(row, of, kind);
         }
   });
 });
@@ -90,7 +98,7 @@ describe(`systems that workers share, HALFULP_SEED=${SEED}`, () => {
       const system = systemOn(random, PATTERNS[kind](random, kind === "dense" ? n - 800 : n), format, part.unit, "tame");
       const { A, b } = stored(random, system, how);
       const of = caseOf(A, b, part);
-      for (const row of n === 1023 ? SPARSE : POOLS.slice(0, 4).map(nextPool)) await checkAll(row, of, kind);
+      for (const row of n === 1023 ? ENGINES : POOLS.slice(0, 4).map(nextPool)) await checkAll(row, of, kind);
     }
   });
 });
@@ -108,7 +116,7 @@ describe(`ties and what is next to them, HALFULP_SEED=${SEED}`, () => {
         full: false,
       });
       const of = caseOf(A, b, part);
-      for (const row of [...HERE, ...DEVICES]) if (k % row.every === 0) await check(row, of, {}, `system ${k}`);
+      for (const row of [...ON_ONE_THREAD, ...DEVICES]) if (k % row.every === 0) await check(row, of, {}, `system ${k}`);
       for (const row of POOLS.slice(0, 1).map(nextPool)) await checkAll(row, of, `system ${k}`);
     }
   });
@@ -166,7 +174,7 @@ describe("hard rows", () => {
       const A = csr(n, n, pointers, indices, entries);
       const of = caseOf(A, b, {});
       expect(of.want.slice(m)).toEqual(new Array(copies).fill(want));
-      for (const row of SPARSE) await checkAll(row, of, "a hard row");
+      for (const row of ENGINES) await checkAll(row, of, "a hard row");
     }
   });
 
@@ -175,7 +183,7 @@ describe("hard rows", () => {
     const A = csr(3, 3, Int32Array.of(0, 1, 2, 5), Int32Array.of(0, 1, 0, 1, 2), Float32Array.of(1, 1, -(2 ** -24), -(2 ** -40), 1));
     const b = Float32Array.of(1, 2 ** -40, 1);
     for (const unit of [false, true])
-      for (const row of SPARSE) {
+      for (const row of ENGINES) {
         const of = caseOf(A, b, { unit });
         expect(of.want[2]).toBe(1 + 2 ** -23);
         await checkAll(row, of, "binary32");
@@ -196,7 +204,7 @@ describe("hard rows", () => {
         Float64Array.from(columns, (_, p) => (p === 0 ? 0.5 : p === columns.length - 1 ? 1 : 0)),
       ),
     );
-    for (const row of SPARSE) {
+    for (const row of ENGINES) {
       const of = caseOf(without as Sparse, b, {});
       expect(of.want).toEqual([INF, 1]);
       await checkAll(row, of, "not stored");
@@ -211,7 +219,7 @@ describe("hard rows", () => {
       const b = new type(40);
       new Uint8Array(b.buffer).fill(0xff);
       const A = csr<Real>(40, 40, Int32Array.from(range(41)), Int32Array.from(range(40)), b.slice());
-      for (const part of [{}, { unit: true }]) for (const row of SPARSE) await checkAll(row, caseOf(A, b, part), "a NaN of ones");
+      for (const part of [{}, { unit: true }]) for (const row of ENGINES) await checkAll(row, caseOf(A, b, part), "a NaN of ones");
     }
   });
 });
@@ -254,7 +262,7 @@ describe(`the grids of the sparse paper, HALFULP_SEED=${SEED}`, () => {
         range(A.rows).map(() => (random.below(3) > 0 ? random.signed() : random.below(9) - 4)),
       );
       const of = caseOf(uplo === "lower" ? A : toCsc(A), b, { uplo });
-      for (const row of uplo === "lower" ? SPARSE : POOLS.slice(0, 3).map(nextPool)) await checkAll(row, of, "a grid");
+      for (const row of uplo === "lower" ? ENGINES : POOLS.slice(0, 3).map(nextPool)) await checkAll(row, of, "a grid");
     }
   });
 });
@@ -292,7 +300,7 @@ describe.skipIf(FOLDER === undefined)(`the matrices in shared/${FOLDER ? "" : " 
       caseOf(whole, numbers(random, A.rows, "binary64", "narrow"), { uplo: "upper", trans: true }),
       caseOf(whole, numbers(random, A.rows, "binary64", "integers"), { uplo: "upper" }),
     ];
-    for (const of of cases) for (const row of SPARSE) await checkAll(row, of, name);
+    for (const of of cases) for (const row of ENGINES) await checkAll(row, of, name);
   });
 });
 

@@ -1,4 +1,5 @@
 // What csr() and csc() find of matrices that are triangles, against the definition; and that plans which rely on it see every zero.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patternInfoOf } from "../../src/arrays/sparse.ts";
 import { reference } from "../../src/engines/reference/index.ts";
@@ -7,9 +8,10 @@ import type { Shapes } from "../../src/routines/sparse/shapes.ts";
 import { Block } from "../../src/routines/sparse/storage.ts";
 import { findRuns, runsBetween } from "../../src/routines/sparse/tasks.ts";
 import { openThreads, Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
-import { SEED, same } from "./checks.ts";
+import { same } from "./checks.ts";
 import { triangleOf } from "./patterns.ts";
 
 type Lines = readonly (readonly number[])[];

@@ -1,11 +1,12 @@
 // Reductions by several workers: the numbers that this thread returns, in every rounding mode.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Accumulator, type Engine, exasum, exdot, exnrm2, exsum, illConditionedDot, type Real, type Rounding } from "../../src/index.ts";
 import { engineOf, openThreads, Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { KINDS, type Kind, toSingle, vector } from "../generators.ts";
 import { columnSum } from "../oracles/columns.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const MODES: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 const LENGTHS = [0, 1, 7, 8, 9, 31, 32, 33, 65535, 65536, 65537, 200001]; // a worker takes 65536 terms at a time
 let pools: { threads: number; engine: Engine }[];
