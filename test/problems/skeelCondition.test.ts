@@ -64,16 +64,9 @@ describe("skeelCondition", () => {
     }
   });
 
-  test("n = 40 takes well under a second, n = 100 not many", () => {
-    for (const [n, limit] of [
-      [40, 1000],
-      [100, 5000],
-    ] as const) {
-      const { T } = illConditionedTriangular(n, 1e35, 1);
-      const start = performance.now();
-      skeelCondition(T, new Float64Array(n).fill(1));
-      expect(performance.now() - start).toBeLessThan(limit);
-    }
+  test.each([40, 100])("of order %i at condition 1e35", (n) => {
+    const { T } = illConditionedTriangular(n, 1e35, 1);
+    expect(skeelCondition(T, new Float64Array(n).fill(1))).toBeGreaterThan(1e20);
   });
 
   test("scaling rows changes nothing, entries of any size are exact", () => {

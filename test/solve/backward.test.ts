@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, type SolveOptions } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { LONG, SEED } from "../effort.ts";
+import { cases, LONG, SEED } from "../effort.ts";
 import { describeEngines, SELECTED_ENGINES } from "../engines.ts";
 import { toHex } from "../hex.ts";
 import { range } from "../oracles/matrices.ts";
@@ -69,7 +69,7 @@ describeEngines("by hand", ({ solve }) => {
 });
 
 describe(`random systems, HALFULP_SEED=${SEED}`, () => {
-  const count = LONG ? 1500 : 150;
+  const count = LONG ? 1500 : cases(150, 24);
   test.each(SELECTED_ENGINES)(`${count} of all kinds, on $name`, async ({ name, routines, every }) => {
     const random = new Random(SEED);
     for (let round = 0; round < count; round++) {
@@ -95,7 +95,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 1);
     for (let n = 1; n <= 40; n++)
       for (const { name, routines } of SELECTED_ENGINES) {
-        if (n > 8 && n % 8 !== 0 && name !== "wasm-fma") continue;
+        if (n > 8 && n % 8 !== 0 && name !== "embedded") continue;
         const A = matrix(randoms(random, n * n), n, n);
         for (const b of [randoms(random, n), matrix(randoms(random, 3 * n), n, 3)]) {
           const answer = await routines.solve(A, b, BACKWARD);

@@ -1,19 +1,16 @@
-// Random patterns of every kind on every engine, against the oracle and against extrsv. HALFULP_PATTERNS sets how many (the
-// long mode: millions), HALFULP_SEED repeats a run.
+// Random patterns of every kind on every engine, against the oracle and against extrsv.
 
 import { describe, expect, test } from "vitest";
 import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { extrsv, matrix } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { SEED } from "../effort.ts";
+import { PATTERNS as COUNT, SEED } from "../effort.ts";
 import { DEVICES, ON_ONE_THREAD, POOLS } from "../engines.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import type { Part } from "../oracles/sparse.ts";
 import { type Case, caseOf, checkAll, same } from "./checks.ts";
 import { fromDense, KINDS, PATTERNS, storage, stored, systemOn } from "./patterns.ts";
-
-const COUNT = Number(process.env.HALFULP_PATTERNS ?? 5000);
 
 // Mostly small, some around the sizes of runs and tasks, and a few that several workers share.
 function size(random: Random): number {

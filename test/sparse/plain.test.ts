@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { SEED } from "../effort.ts";
-import { DEVICES, ENGINES, ON_ONE_THREAD, POOLS, type Row } from "../engines.ts";
+import { cases, FULL, SEED } from "../effort.ts";
+import { DEVICES, ENGINES, ON_ONE_THREAD, POOLS, type Row, SELECTED_ENGINES } from "../engines.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { product, range, rounded, sum, value } from "../oracles/matrices.ts";
 import { leftOf, type Row as MatrixRow, type Part, plainly, rowsOf } from "../oracles/sparse.ts";
@@ -49,7 +49,7 @@ describe(`plain arithmetic by rows, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
 
   test.each(FORMATS)("small systems of every kind, %s", async (format) => {
-    for (const k of range(200)) {
+    for (const k of range(cases(200, 40))) {
       const how = storage(random);
       const n = pick(random, [1, 2, 5, 9, 20, 33, 65]);
       const { A, b } = stored(random, systemOn(random, PATTERNS[pick(random, KINDS)](random, n), format, how.unit ?? false), how);
@@ -63,7 +63,7 @@ describe(`plain arithmetic by rows, HALFULP_SEED=${SEED}`, () => {
       const how = storage(random);
       const n = kind === "dense" ? 150 : 1025;
       const { A, b } = stored(random, systemOn(random, PATTERNS[kind](random, n), format, how.unit ?? false, "tame"), how);
-      for (const row of ENGINES) await checkRows(row, A, b, how, kind);
+      for (const row of FULL ? ENGINES : SELECTED_ENGINES) await checkRows(row, A, b, how, kind);
     }
   });
 
@@ -99,7 +99,7 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
   test.each(KINDS)("%s leaves a small residual", async (kind) => {
     for (const format of FORMATS)
-      for (const n of [1, 33, 700]) {
+      for (const n of FULL ? [1, 33, 700] : [1, 130]) {
         const how = storage(random);
         const { A, b } = stored(
           random,
@@ -124,7 +124,7 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("a solution of small integers is exact in any order", async () => {
-    for (const k of range(8)) {
+    for (const k of range(cases(8, 2))) {
       const how = storage(random);
       const system = systemOn(
         random,
