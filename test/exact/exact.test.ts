@@ -1,3 +1,4 @@
+// The pieces of src/exact, one by one, against rational arithmetic.
 import { describe, expect, test } from "vitest";
 import type { Format, Rounding } from "../../src/arrays/types.ts";
 import { nextDown, nextUp, powerOfTwo } from "../../src/exact/bits.ts";

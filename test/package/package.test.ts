@@ -1,3 +1,4 @@
+// The package as npm publishes it, installed in an empty folder: its files, command and types.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

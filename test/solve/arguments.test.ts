@@ -1,3 +1,4 @@
+// The arguments of solve() and factor(), on every engine.
 import { describe, expect, test } from "vitest";
 import { type Matrix, matrix, ShapeError, ValueError } from "../../src/index.ts";
 import { describeEngines } from "../engines.ts";
