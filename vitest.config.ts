@@ -36,6 +36,7 @@ export default defineConfig(({ mode }) => {
       // Node 20 has the fused engine behind a flag, which this sets in the test processes. test/effort.ts reads HALFULP_TESTS.
       env: { HALFULP_RELAXED_SIMD: "1", HALFULP_TESTS: full ? "full" : "quick" },
       testTimeout: 600_000,
+      hookTimeout: 600_000, // on a busy machine a build, or the start of 16 workers, takes more than the default of 10 s
       // Files wait for compilers and for sleeping workers: two at a time take little more than half as long on two cores.
       maxWorkers: 2,
       sequence: { sequencer: InOrder },
