@@ -260,7 +260,7 @@ async function fromFactors(
   for (const answer of await solveTwice()) expectAnswer(answer, want, what);
 }
 
-const COUNT = LONG ? 3000 : cases(300, 40);
+const COUNT = LONG ? 3000 : cases(300, 24);
 // Of these systems every engine but the first takes its share, and of what is done to them one or two in turn.
 const share = (name: string, every: number): number => (name === "reference" ? 8 : every);
 
@@ -398,7 +398,7 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
 
   test("that forbid work may leave an answer without a proof, never with a wrong one", async () => {
     const random = new Random(SEED + 7);
-    for (let round = 0; round < (LONG ? 600 : cases(90, 16)); round++) {
+    for (let round = 0; round < (LONG ? 600 : cases(90, 9)); round++) {
       const system: System = systemOf(random, SYSTEM_KINDS[round % SYSTEM_KINDS.length] as (typeof SYSTEM_KINDS)[number]);
       const { n, A, b } = system;
       const want = solution(n, A, b);
