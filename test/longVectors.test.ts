@@ -4,14 +4,14 @@
 import { describe, expect, test } from "vitest";
 import { Accumulator, exasum, exdot, exnrm2, exsum, illConditionedDot, type Real, type Rounding } from "../src/index.ts";
 import { Random } from "../src/study.ts";
-import { FULL, SEED } from "./effort.ts";
-import { type AnyRoutines, ENGINES, SELECTED_ENGINES } from "./engines.ts";
+import { SEED } from "./effort.ts";
+import { type AnyRoutines, SELECTED_ENGINES } from "./engines.ts";
 import { KINDS, type Kind, toSingle, vector } from "./generators.ts";
 import { columnSum } from "./oracles/columns.ts";
 
 const MODES: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 const LENGTHS = [0, 1, 7, 8, 9, 31, 32, 33, 65535, 65536, 65537, 200001]; // a worker takes 65536 terms at a time
-const OPENED = (FULL ? ENGINES : SELECTED_ENGINES).filter(({ opened }) => opened);
+const OPENED = SELECTED_ENGINES.filter(({ opened }) => opened);
 
 type Reductions = Record<"exsum" | "exasum" | "exdot" | "exnrm2", (...args: unknown[]) => number | Promise<number>>;
 const reductions = (routines: object): Reductions => routines as Reductions;
