@@ -1,3 +1,4 @@
+// The drivers that run a routine step by step, synchronously and asynchronously.
 import { describe, expect, test } from "vitest";
 import { type Routine, runAsync, runSync, type Step } from "../../src/engines/steps.ts";
 import { EngineError, matrix, ShapeError } from "../../src/index.ts";

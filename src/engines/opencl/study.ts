@@ -175,18 +175,18 @@ export class StudyDevice {
     const allocate = device.allocate.bind(device);
     device.allocate = (routine, bytes) => {
       const buffer = allocate(routine, bytes);
-      const { free, recycle } = buffer;
       let held = bytes;
-      const release = (): void => {
-        counts.now -= held;
-        held = 0;
-      };
       counts.now += bytes;
       counts.peak = Math.max(counts.peak, counts.now);
-      return Object.assign(buffer, {
-        free: () => (release(), free.call(buffer)),
-        recycle: () => (release(), recycle.call(buffer)),
-      });
+      for (const name of ["free", "recycle"] as const) {
+        const release = buffer[name].bind(buffer);
+        buffer[name] = () => {
+          counts.now -= held;
+          held = 0;
+          release();
+        };
+      }
+      return buffer;
     };
     return counts;
   }

@@ -1,24 +1,21 @@
-// Reductions by several workers: the numbers that this thread returns, in every rounding mode.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Accumulator, type Engine, exasum, exdot, exnrm2, exsum, illConditionedDot, type Real, type Rounding } from "../../src/index.ts";
-import { engineOf, openThreads, Random } from "../../src/study.ts";
-import { KINDS, type Kind, toSingle, vector } from "../generators.ts";
-import { columnSum } from "../oracles/columns.ts";
+// Reductions of vectors that engines cut into parts, on every engine that is opened: the numbers that the synchronous functions
+// return, in every rounding mode.
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
+import { describe, expect, test } from "vitest";
+import { Accumulator, exasum, exdot, exnrm2, exsum, illConditionedDot, type Real, type Rounding } from "../src/index.ts";
+import { Random } from "../src/study.ts";
+import { SEED } from "./effort.ts";
+import { type AnyRoutines, SELECTED_ENGINES } from "./engines.ts";
+import { KINDS, type Kind, toSingle, vector } from "./generators.ts";
+import { columnSum } from "./oracles/columns.ts";
+
 const MODES: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 const LENGTHS = [0, 1, 7, 8, 9, 31, 32, 33, 65535, 65536, 65537, 200001]; // a worker takes 65536 terms at a time
-let pools: { threads: number; engine: Engine }[];
-
-beforeAll(async () => {
-  pools = await Promise.all(
-    [1, 2, 5].map(async (threads) => ({ threads, engine: engineOf(await openThreads(threads, threads === 5 ? "dekker" : undefined)) })),
-  );
-});
-afterAll(() => Promise.all(pools.map(({ engine }) => engine.close())));
+const OPENED = SELECTED_ENGINES.filter(({ opened }) => opened);
 
 type Reductions = Record<"exsum" | "exasum" | "exdot" | "exnrm2", (...args: unknown[]) => number | Promise<number>>;
-const here = { exsum, exasum, exdot, exnrm2 } as unknown as Reductions;
+const reductions = (routines: object): Reductions => routines as Reductions;
+const synchronous = reductions({ exsum, exasum, exdot, exnrm2 } satisfies Partial<Record<keyof AnyRoutines, unknown>>);
 
 // Of every length in turn, with special values at the ends of what workers take, cancelling, and of every other kind.
 function numbers(random: Random, n: number, kind: Kind): Float64Array {
@@ -40,16 +37,16 @@ async function same(label: string, x: Real, y: Real): Promise<void> {
       ["exdot", [x, x, { round }]],
       ["exnrm2", [x, { round }]],
     ] as const) {
-      const want = here[name](...args);
-      for (const { threads, engine } of pools) {
-        const got = await (engine as unknown as Reductions)[name](...args);
-        if (!Object.is(got, want)) expect.fail(`${name} ${round} of ${label}, ${threads} threads: ${got}, expected ${want}`);
+      const want = synchronous[name](...args);
+      for (const { name: engine, routines } of OPENED) {
+        const got = await reductions(routines)[name](...args);
+        if (!Object.is(got, want)) expect.fail(`${name} ${round} of ${label} on ${engine}: ${got}, expected ${want}`);
       }
     }
   const [sum, dot] = [new Accumulator().add(x).toBytes(), new Accumulator().addProduct(x, y).toBytes()];
-  for (const { threads, engine } of pools) {
-    expect((await engine.accumulate(x)).toBytes(), `accumulate(x) of ${label}, ${threads} threads`).toEqual(sum);
-    expect((await engine.accumulate(x, y)).toBytes(), `accumulate(x, y) of ${label}, ${threads} threads`).toEqual(dot);
+  for (const { name, routines } of OPENED) {
+    expect((await routines.accumulate(x)).toBytes(), `accumulate(x) of ${label} on ${name}`).toEqual(sum);
+    expect((await routines.accumulate(x, y)).toBytes(), `accumulate(x, y) of ${label} on ${name}`).toEqual(dot);
   }
 }
 
@@ -68,7 +65,7 @@ describe(`reductions, HALFULP_SEED=${SEED}`, () => {
   test.each([1e20, 1e40, 1e100])("of condition %s, which needs the later stages", async (condition) => {
     for (const n of [1000, 65600, 140001]) {
       const { x, y, dot } = illConditionedDot(n, condition, SEED);
-      for (const { threads, engine } of pools) expect(await engine.exdot(x, y), `${threads} threads`).toBe(dot);
+      for (const { name, routines } of OPENED) expect(await routines.exdot(x, y), name).toBe(dot);
       await same(`condition ${condition}, ${n} terms (HALFULP_SEED=${SEED})`, x, y);
     }
   });
@@ -82,7 +79,7 @@ describe(`reductions, HALFULP_SEED=${SEED}`, () => {
     }
     for (const last of [0, -0, 5e-324, -5e-324]) {
       x[n - 1] = last;
-      for (const { engine } of pools) expect(await engine.exsum(x)).toBe(last === 0 ? 0 : last);
+      for (const { routines } of OPENED) expect(await routines.exsum(x)).toBe(last === 0 ? 0 : last);
       await same(`what cancels (HALFULP_SEED=${SEED})`, x, x);
     }
   });
@@ -90,12 +87,12 @@ describe(`reductions, HALFULP_SEED=${SEED}`, () => {
   test("of nothing but -0", async () => {
     for (const n of [0, 1, 70000]) {
       const x = new Float64Array(n).fill(-0);
-      for (const { engine } of pools) {
-        expect(await engine.exsum(x)).toBe(-0);
-        expect(await engine.exasum(x)).toBe(0);
-        expect(await engine.exdot(x, x)).toBe(0);
-        expect(await engine.exnrm2(x)).toBe(0);
-        expect((await engine.accumulate(x)).toBytes()).toEqual(new Accumulator().toBytes());
+      for (const { routines } of OPENED) {
+        expect(await routines.exsum(x)).toBe(-0);
+        expect(await routines.exasum(x)).toBe(0);
+        expect(await routines.exdot(x, x)).toBe(0);
+        expect(await routines.exnrm2(x)).toBe(0);
+        expect((await routines.accumulate(x)).toBytes()).toEqual(new Accumulator().toBytes());
       }
     }
   });
@@ -106,9 +103,9 @@ describe(`reductions, HALFULP_SEED=${SEED}`, () => {
       for (const round of MODES) {
         const sum = columnSum("sum", x, x, round, "binary64");
         const dot = columnSum("dot", x, y, round, "binary64");
-        for (const { threads, engine } of pools) {
-          expect(await engine.exsum(x, { round }), `${threads} threads`).toBe(sum);
-          expect(await engine.exdot(x, y, { round }), `${threads} threads`).toBe(dot);
+        for (const { name, routines } of OPENED) {
+          expect(await routines.exsum(x, { round }), name).toBe(sum);
+          expect(await routines.exdot(x, y, { round }), name).toBe(dot);
         }
       }
     }
@@ -117,19 +114,24 @@ describe(`reductions, HALFULP_SEED=${SEED}`, () => {
   test("of two precisions are accumulated exactly", async () => {
     const x = Float64Array.of(2 ** 60, 0.1, 3);
     const y = Float32Array.of(1, 0.5, -7);
-    for (const { engine } of pools) expect((await engine.accumulate(x, y)).toBytes()).toEqual(new Accumulator().addProduct(x, y).toBytes());
+    for (const { routines } of OPENED)
+      expect((await routines.accumulate(x, y)).toBytes()).toEqual(new Accumulator().addProduct(x, y).toBytes());
   });
 
   test("of parts that two engines accumulated merge to the whole", async () => {
     const x = vector(random, 100001, "cancelling");
-    const [first, second] = [pools[0], pools[2]] as [(typeof pools)[0], (typeof pools)[0]];
-    const whole = (await first.engine.accumulate(x.subarray(0, 70001))).merge(await second.engine.accumulate(x.subarray(70001)));
-    expect(whole.toBytes()).toEqual(new Accumulator().add(x).toBytes());
+    const want = new Accumulator().add(x).toBytes();
+    for (const first of OPENED)
+      for (const second of OPENED) {
+        const parts = [await first.routines.accumulate(x.subarray(0, 70001)), await second.routines.accumulate(x.subarray(70001))] as const;
+        expect(parts[0].merge(parts[1]).toBytes(), `${first.name} and ${second.name}`).toEqual(want);
+      }
   });
 
   test("of residents are those of the vectors", async () => {
     for (const n of [5, 64, 65536, 70001])
-      for (const { engine } of pools) {
+      for (const { opened } of OPENED) {
+        const engine = await (opened as NonNullable<typeof opened>)();
         const [x, y] = [vector(random, n, "narrow"), vector(random, n, "narrow")];
         const [rx, ry] = [await engine.upload(x), await engine.upload(y)];
         expect(await engine.exsum(rx)).toBe(exsum(x));

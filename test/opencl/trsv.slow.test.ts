@@ -1,3 +1,4 @@
+// The triangular solve of the OpenCL engine, kernel by kernel, with every choice of blocks.
 import { afterAll, describe, expect, it } from "vitest";
 import { SingularError } from "../../src/arrays/errors.ts";
 import type { StridedMatrix, StridedOperand } from "../../src/arrays/matrix.ts";

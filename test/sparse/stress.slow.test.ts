@@ -1,16 +1,17 @@
 // Forward progress: many callers on more threads than cores, and every schedule again and again on the grids of the sparse
 // paper. HALFULP_LONG=1: 100 times on grids of a million unknowns, otherwise a few times on small ones.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian, sptrsv } from "../../src/index.ts";
 import { type Engine, engineOf, openThreads, Random } from "../../src/study.ts";
+import { LONG, SEED } from "../effort.ts";
+import { SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
-import { SEED, same } from "./checks.ts";
-import { ALL, SCHEDULES } from "./engines.ts";
+import { same } from "./checks.ts";
 import { PATTERNS, stored, systemOn, triangleOf } from "./patterns.ts";
 
-const LONG = process.env.HALFULP_LONG === "1";
 const random = new Random(SEED);
 const some = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
 
@@ -121,7 +122,7 @@ describe(`again and again, HALFULP_SEED=${SEED}`, () => {
     const loop = sptrsv(A, { exact: false }).solve(b);
     const L = triangleOf(A, false); // of this gsf has no indices
     for (const threads of LONG ? [2] : [2, 16])
-      for (const [schedule, matrix] of [...ALL.map((schedule) => [schedule, A] as const), ["gsf", L] as const])
+      for (const [schedule, matrix] of [...SCHEDULES_AND_AUTO.map((schedule) => [schedule, A] as const), ["gsf", L] as const])
         for (const exact of threads === 2 ? [true, false] : [true]) {
           const plan = await pool(threads).sptrsv(matrix, { schedule, exact });
           const out = new Float64Array(A.rows);

@@ -1,23 +1,25 @@
 // The routines by every stage alone, on every synchronous engine: the shared vectors, random systems against the oracle,
 // and that it is the stage asked for which does the work.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { allocate, free } from "../../src/api/memory.ts";
 import { matrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import { type Kernels, kernels, Random, routinesBy, routinesOn, STAGES, type Stage } from "../../src/study.ts";
-import { type DenseRoutines, RUNNING } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import type { AnyRoutines } from "../engines.ts";
 import { fromHex, storedBits } from "../hex.ts";
+import { KERNELS } from "../kernels.ts";
 import { factorable, LAYOUTS, numbers, pick, scalar, system, type Table, table, transposed, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from "./checks.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
 const ROUNDINGS = ["single", "paper", "corrected"] as const;
 
-const ROWS = RUNNING.flatMap(({ name, engine }) =>
-  STAGES.map((stage) => ({ name: `${name} by ${stage}`, routines: routinesBy(stage, engine) as unknown as DenseRoutines })),
+const ROWS = KERNELS.flatMap(({ name, engine }) =>
+  STAGES.map((stage) => ({ name: `${name} by ${stage}`, routines: routinesBy(stage, engine) as unknown as AnyRoutines })),
 );
 const onAll = async (check: Check, label: string): Promise<void> => {
   for (const { name, routines } of ROWS) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
@@ -124,7 +126,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
 
   test.each(FORMATS)("reductions, %s", (format) => {
     for (const n of SIZES)
-      for (const { name, engine } of RUNNING) {
+      for (const { name, engine } of KERNELS) {
         const [x, y] = [numbers(random, n, format), numbers(random, n, format)] as [Float64Array, Float64Array];
         const want = reductions(routinesOn(engine), x, y);
         for (const stage of STAGES) expect(reductions(routinesBy(stage, engine), x, y), `${name} by ${stage}`).toEqual(want);
@@ -152,7 +154,7 @@ test("products that cancel, and what they leave cancels again", async () => {
 test("lines of no entries, which lie outside their array", () => {
   const A = matrix(new Float64Array(0), 2, 0, { ld: 5 });
   const B = matrix(new Float64Array(0), 0, 2, { order: "column", ld: 5 });
-  for (const { name, engine } of RUNNING)
+  for (const { name, engine } of KERNELS)
     for (const stage of STAGES) {
       const C = matrix(Float64Array.of(1, 2, 3, 4), 2, 2);
       expect(routinesBy(stage, engine).exgemm(1, A, B, 2, C).data, `${name} by ${stage}`).toEqual(Float64Array.of(2, 4, 6, 8));

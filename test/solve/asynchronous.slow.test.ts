@@ -1,5 +1,6 @@
 // solve() and factor() on engines that answer later: inputs are read before a call returns, residents are borrowed, and calls
 // that overlap do not disturb each other.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type Engine,
@@ -15,15 +16,16 @@ import {
   ValueError,
 } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { KINDS } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import { AVAILABLE_KINDS } from "../engines.ts";
 import { range } from "../oracles/matrices.ts";
 import { measures } from "../oracles/residual.ts";
 import { backward } from "./backward.ts";
-import { checkNearly, checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
+import { checkNearly, checkSolution, randomMatrix, randoms } from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
 
-describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
+describe.each(AVAILABLE_KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = backward(await open(kind, { threads: 3 }));
@@ -206,7 +208,7 @@ describe.each(KINDS)(`engine %s, HALFULP_SEED=${SEED}`, (kind) => {
 });
 
 // A system that takes elimination modulo a prime and p-adic lifting: some tenths of a second, with rounding "correct".
-describe.each(KINDS)("exact arithmetic on engine %s", (kind) => {
+describe.each(AVAILABLE_KINDS)("exact arithmetic on engine %s", (kind) => {
   const n = 150;
   const A = illConditionedMatrix(n, 1e30, 1);
   const b = randoms(new Random(1), n);

@@ -1,32 +1,33 @@
 // Systems large enough that several workers share them, bit for bit as on this thread; a few against the oracle too.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Format, Matrix, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { engineOf, type Kernels, kernels, openThreads, Random, routinesOn } from "../../src/study.ts";
 import { gemmCheck, gemvCheck, luCheck, trsvCheck } from "../dense/checks.ts";
-import type { DenseRoutines } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import type { AnyRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { coin, type Layout, layout, numbers, pick, place, scalar, system, type Table, table, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
-const here = routinesOn(kernels("embedded") as Kernels) as unknown as DenseRoutines;
+const here = routinesOn(kernels("embedded") as Kernels) as unknown as AnyRoutines;
 const COUNTS = [2, 3, 7, 16];
-let pools: { threads: number; routines: DenseRoutines; close(): Promise<void> }[];
+let pools: { threads: number; routines: AnyRoutines; close(): Promise<void> }[];
 
 beforeAll(async () => {
   pools = await Promise.all(
     COUNTS.map(async (threads) => {
       const engine = engineOf(await openThreads(threads, threads === 3 ? "dekker" : undefined));
-      return { threads, routines: engine as unknown as DenseRoutines, close: engine.close };
+      return { threads, routines: engine as unknown as AnyRoutines, close: engine.close };
     }),
   );
 });
 afterAll(() => Promise.all(pools.map((pool) => pool.close())));
 
 // The bits of all that a call returns or writes, here and on every pool.
-async function same(label: string, call: (routines: DenseRoutines) => Promise<Real[]>): Promise<void> {
-  const bits = async (routines: DenseRoutines) => (await call(routines)).flatMap(storedBits);
+async function same(label: string, call: (routines: AnyRoutines) => Promise<Real[]>): Promise<void> {
+  const bits = async (routines: AnyRoutines) => (await call(routines)).flatMap(storedBits);
   const want = await bits(here);
   for (const { threads, routines } of pools) {
     const got = await bits(routines);

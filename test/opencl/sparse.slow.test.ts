@@ -14,11 +14,12 @@ import { csc, csr, laplacian, powerLaw, type SparseOptions, sptrsv as sptrsvHere
 import { sptrsv } from "../../src/routines/sparse/sptrsv.ts";
 import { levels, Random } from "../../src/study.ts";
 import { caught } from "../caught.ts";
+import { SEED } from "../effort.ts";
+import { type AnyPlan, SCHEDULES } from "../engines.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly, type Part, plainly } from "../oracles/sparse.ts";
-import { caseOf, negative, SEED, same } from "../sparse/checks.ts";
-import { type AnyPlan, SCHEDULES } from "../sparse/engines.ts";
+import { caseOf, negative, same } from "../sparse/checks.ts";
 import { fromDense, KINDS, nearTies, PATTERNS, type Storage, storage, stored, systemOn } from "../sparse/patterns.ts";
 
 const device = await openDevice().catch(() => undefined);

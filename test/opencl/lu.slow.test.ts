@@ -1,4 +1,5 @@
 // The factorizations on a device, each by itself, against the reference: factors, pivots, zero pivots and overflows, to the bit.
+
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import { firstNotFinite, lu } from "../../src/engines/opencl/dense/lu.ts";
@@ -12,12 +13,12 @@ import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { storedBits } from "../hex.ts";
 import { factorable, numbers, pick, vectorOf } from "../matrices.ts";
 
 const device = await openDevice().catch(() => undefined);
 const embedded = kernels("embedded") as Kernels;
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 
 const WAYS: Record<string, Factorization> = {
   "a matrix per work-group": luBatchOf(),

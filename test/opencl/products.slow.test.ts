@@ -1,5 +1,6 @@
 // exgemv and exgemm on an OpenCL device: random cases of every kind against the oracle, shapes of work-groups, both orders,
 // and larger ones against the embedded engine.
+
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import type { Work } from "../../src/engines/device.ts";
@@ -11,12 +12,12 @@ import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random, routinesOn, type StridedMatrix } from "../../src/study.ts";
 import { randomGemm, randomGemv } from "../dense/products.ts";
-import type { DenseRoutines } from "../engines.ts";
+import { SEED } from "../effort.ts";
+import type { AnyRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { numbers, pick, table } from "../matrices.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const COUNT = Number(process.env.HALFULP_SYSTEMS ?? 200);
 const reference = kernels("reference") as Kernels;
 const embedded = kernels("embedded") as Kernels;
@@ -39,12 +40,12 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
   const device = here as OpenclDevice;
   afterAll(() => device.close());
   const run = (work: (scope: Scope) => Work<void>): void => runSync(inScope(device, "test", work));
-  const routinesWith = (shape: Partial<GemvShape>, options: GemmOptions): DenseRoutines =>
+  const routinesWith = (shape: Partial<GemvShape>, options: GemmOptions): AnyRoutines =>
     routinesOn({
       ...reference,
       gemv: (...args) => run((scope) => gemv(scope, ...args, shape)),
       gemm: (...args) => run((scope) => gemm(scope, ...args, options)),
-    }) as unknown as DenseRoutines;
+    }) as unknown as AnyRoutines;
 
   const size = (random: Random): number => {
     const which = random.below(100);

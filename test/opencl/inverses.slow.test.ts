@@ -1,5 +1,6 @@
 // What certificates and exact stages need of a device: inverses of factors, sums of magnitudes, products modulo a prime, residuals of
 // whole numbers. Inverses by the bounds that are promised for them, everything else against exact arithmetic.
+
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels } from "../../src/engines/approximate.ts";
@@ -14,9 +15,9 @@ import { invert, type Stored } from "../../src/engines/opencl/solve/inverse.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { exgemm, exgemv, matrix } from "../../src/index.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const seeded = `HALFULP_SEED=${SEED}`;
 
 type Part = "lower" | "upper";

@@ -1,5 +1,6 @@
 // Factorisation in ordinary arithmetic on a device. Factors of numbers with few bits, which no order of summation rounds, to the bit;
 // solutions by their residuals.
+
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/arrays/errors.ts";
 import { rowMajor, type StridedOperand } from "../../src/arrays/matrix.ts";
@@ -15,9 +16,9 @@ import { factorize, onDevice, onDeviceWith, substitute } from "../../src/engines
 import type { ApproximateBlocking, ApproximateMatrix } from "../../src/engines/opencl/solve/lu.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 
 const device = await openDevice().catch(() => undefined);
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 
 const WAYS: Record<string, Partial<ApproximateBlocking>> = {
   "as it is chosen": {},
