@@ -108,6 +108,7 @@ export const JOB_COMPACT = 0xf0;
 // INDICES, which are then relative to the line. 0: INDICES are stored in full.
 export const JOB_SHAPES = 0xf4;
 export const JOB_SHAPE_STARTS = 0xf8;
+export const JOB_LAST = 0xfc; // of an approximate factorization: where the columns end that begin at JOB_FROM (JOB_TO is the length of a row)
 export const JOB_SIZE = 0x100;
 
 // What an approximate factorization writes to JOB_INFO: the column of a bad pivot or -1, then the smallest and the largest

@@ -76,6 +76,7 @@ function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome():
   startJob(job, layout.APPROXIMATE_LU, shape, at)
     .set(layout.JOB_K, shape.k)
     .set(layout.JOB_TO, shape.rowBytes)
+    .set(layout.JOB_LAST, shape.cols)
     .set(layout.JOB_WORK, space.reserve(workBytes(space.arena, shape)))
     .set(layout.JOB_INFO, outcome);
   return {
@@ -85,6 +86,21 @@ function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome():
       return { column: space.arena.words[outcome / 4] as number, least, largest };
     },
   };
+}
+
+// Columns in a panel, as in assembly/solve/panel.ts. A step factors as many panels as have this many products: 5 to 10 ms on one thread.
+const PANEL = 64;
+const PRODUCTS_PER_STEP = 2 ** 27;
+
+// Where the step ends that begins at column `from` of a right-looking factorization.
+function stepEnd(from: number, rows: number, cols: number): number {
+  let products = 0;
+  let to = from;
+  while (to < cols && products < PRODUCTS_PER_STEP) {
+    products += PANEL * Math.max(0, rows - to) * (cols - to);
+    to += PANEL;
+  }
+  return Math.min(to, cols);
 }
 
 export function factorizeBytes(arena: Arena, A: StridedMatrix, shape: Shape): number {
@@ -117,8 +133,15 @@ export function* factorize(
     .set(layout.JOB_B, space.copy(b))
     .set(layout.JOB_X, space.reserve(vectorBytes(arena, shape, shape.k)))
     .set(layout.JOB_OUT, out);
-  yield;
-  const result = outcome();
+  let result: FactorizationOutcome;
+  let from = 0;
+  do {
+    const to = stepEnd(from, shape.rows, shape.cols);
+    job.set(layout.JOB_FROM, from).set(layout.JOB_LAST, to);
+    yield;
+    result = outcome();
+    from = to;
+  } while (from < shape.cols && result.column < 0);
   if (result.column < 0) x.set(arena.binary64.subarray(out / 8, out / 8 + length));
   return result;
 }

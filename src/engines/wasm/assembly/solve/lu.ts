@@ -2,7 +2,7 @@
 // right-hand sides, which are eliminated with it. The products of an entry are subtracted panel by panel and in order within a panel,
 // so the bits do not depend on which worker does it. The workers update the columns of the next panel first; whoever finishes the
 // last of them factors that panel while the others update the rest.
-import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_INFO, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, SMALLEST } from "../layout";
+import { JOB_C, JOB_C_ROW, JOB_DONE, JOB_FROM, JOB_INFO, JOB_LAST, JOB_M, JOB_N, JOB_PIVOTS, JOB_TO, JOB_WORK, JOB_WORKERS, LARGEST, SMALLEST } from "../layout";
 import { PANEL, largestPivot, smallestPivot, panel, panelWork, setWorkers } from "./panel";
 import { STRIP, minusProduct, tile } from "./tile";
 import { addressAt, barrier, i32At, hasCoreForEachWorker, take } from "../team";
@@ -132,24 +132,26 @@ function isShared<T>(first: i32, workers: i32): bool {
   return workers > 1 && m - first >= TALL_PANEL && hasCoreForEachWorker() && rowBytes < <usize>(first + PANEL * workers) * sizeof<T>();
 }
 
-/** Factor the matrix, by all workers. All of them return the same outcome: -1, or the column of a badColumn pivot. */
+/** Factor columns JOB_FROM to JOB_LAST, whole panels, by all workers. All of them return the same outcome: -1, or the column of a bad pivot. */
 export function factorize<T>(theJob: usize, worker: i32): i32 {
   job = theJob; W = addressAt(job, JOB_C); rowStride = addressAt(job, JOB_C_ROW); m = i32At(job, JOB_M); n = i32At(job, JOB_N); rowBytes = addressAt(job, JOB_TO);
   pivots = addressAt(job, JOB_PIVOTS); info = addressAt(job, JOB_INFO);
   panelWorkspace = addressAt(job, JOB_WORK);
   packedL = panelWorkspace + ((panelWork<T>(m) + 63) & ~63);
   packedB = packedL + 2 * packedSize<T>();
-  if (worker == 0) {
-    store<i32>(info, -1);
-    f64.store(info, Infinity, SMALLEST);
-    f64.store(info, 0, LARGEST);
+  const workers = i32At(job, JOB_WORKERS), start = i32At(job, JOB_FROM), end = i32At(job, JOB_LAST);
+  if (start == 0) {
+    if (worker == 0) {
+      store<i32>(info, -1);
+      f64.store(info, Infinity, SMALLEST);
+      f64.store(info, 0, LARGEST);
+    }
+    if (n > 0) {
+      if (isShared<T>(0, workers)) factorPanel<T>(0, worker, workers);
+      else if (worker == 0) factorPanel<T>(0, 0, 1);
+    }
   }
-  const workers = i32At(job, JOB_WORKERS);
-  if (n > 0) {
-    if (isShared<T>(0, workers)) factorPanel<T>(0, worker, workers);
-    else if (worker == 0) factorPanel<T>(0, 0, 1);
-  }
-  for (let first = 0; first < n; first += PANEL) {
+  for (let first = start; first < end; first += PANEL) {
     barrier(job, 0);
     if (i32At(info, 0) >= 0) return i32At(info, 0);
     const right = min((<usize>min(first + PANEL, n) * sizeof<T>() + STRIP - 1) & ~(STRIP - 1), rowBytes);
