@@ -1,6 +1,6 @@
 import type { Real, Sparse } from "../../../arrays/types.ts";
-import type { Levels } from "../../../routines/sparse/levels.ts";
 import type { Device, Work } from "../../device.ts";
+import type { Levels } from "../../kernels.ts";
 import { inScope } from "../device/scope.ts";
 import { type LevelFinder, SparseSetup } from "./setup.ts";
 import { setupTuning } from "./tuning.ts";
