@@ -57,10 +57,10 @@ function rowOf(
 export function neighbours(blocks: RowBlocks, from: number): number {
   const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
   const count = starts.length - 1;
-  const before = pointers[from] as number;
-  let found = before;
+  const base = pointers[from] as number;
+  let found = base;
   for (let block = from; block < count; block++) {
-    if (found - before + count > adjacent.length) return block;
+    if (found - base + count > adjacent.length) return block;
     const first = starts[block] as number;
     const last = starts[block + 1] as number;
     let low = 0; // the bounds of the block found last
@@ -77,7 +77,7 @@ export function neighbours(blocks: RowBlocks, from: number): number {
       high = starts[other + 1] as number;
       if (visitedBy[other] === block) continue;
       visitedBy[other] = block;
-      adjacent[found++ - before] = other;
+      adjacent[found++ - base] = other;
     }
     pointers[block + 1] = found;
   }

@@ -1,12 +1,14 @@
 // Sparse triangular solves by the schedules of the sparse paper: LEVR, LEVC, SLFR and SLFC are its Algorithms 1 to 4, GSF the one without
-// levels that it compares with. Called by work() in matrices.ts for the jobs of jobs/sparse.ts. Lines are rows, or columns in plain arithmetic (LEVC, SLFC), in an
-// order in which each depends only on earlier ones. In exact arithmetic the column-wise schedules use rows too: a finished column only
-// signals, and the worker that owns a row computes its sum, so that the order of updates cannot affect the result.
+// levels that it compares with. Called by work() in matrices.ts for the jobs of jobs/sparse.ts.
+//
+// Lines are rows, or columns in plain arithmetic (LEVC, SLFC), in an order in which each depends only on earlier ones. In exact
+// arithmetic the column-wise schedules use rows too: a finished column only signals, and the worker that owns a row computes its sum,
+// so that the order of updates cannot affect the result.
 //
 // A worker waits only for lines that were taken before its own, so the worker with the earliest lines can always proceed: the
 // workers need not all run at once, and one that waits for long goes to sleep.
 import { put } from "../exact/certificate";
-import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_BLOCKS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
+import { JOB_BLOCKS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
 import { solveRows } from "./rows";
 import { diagonalOf, endOf, firstOf, indexOf, integer, lineOf, originOf } from "./triangle";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "../team";
@@ -24,13 +26,13 @@ export function sptrsv<T>(job: usize, worker: i32): void {
   else byCounters<T>(job, columns);
 }
 
-// Lines [from, to).
+// Rows or columns [from, to).
 @inline function solveLines<T>(job: usize, from: i32, to: i32, columns: bool): void {
   if (columns) solveColumns<T>(job, from, to);
   else solveRows<T>(job, from, to);
 }
 
-// Tasks [from, to) in the order of levels. A task is a block of lines, or a single line.
+// Tasks [from, to) in the order of levels. A task is a block of rows or columns, or a single one.
 function solveTasks<T>(job: usize, from: i32, to: i32, columns: bool): void {
   const sequence = addressAt(job, JOB_SEQUENCE), blocks = addressAt(job, JOB_BLOCKS);
   if (sequence == 0) solveLines<T>(job, from, to, columns);
@@ -73,7 +75,7 @@ function byCounters<T>(job: usize, columns: bool): void {
   }
 }
 
-// GSF: blocks of rows in the natural order, without levels and without counters of dependencies. Each block publishes how many of its
+// GSF: blocks of rows in natural order, without levels and without counters of dependencies. Each block publishes how many of its
 // rows are done, a few at a time, and a worker that needs one of them polls that number.
 @inline const STEP: i32 = 16;
 function synchronizationFree<T>(job: usize): void {
@@ -94,7 +96,7 @@ function synchronizationFree<T>(job: usize): void {
 }
 
 // Wait for the rows that rows [from, to) depend on, other than the first `known` rows and those from `own` on, which are in the same
-// block. Most of them are next to each other in one block, so that one look at its number is enough.
+// block. Most of them are adjacent rows of one block, so that one look at its number is enough.
 function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
   const blocks = addressAt(job, JOB_BLOCKS);
   let first = 0, end = 0; // rows known to be done
