@@ -1,4 +1,4 @@
-// Which runs of lines lead to which: the kernel and its twin against the definition, on random triangles and random runs.
+// Which blocks of rows refer to which: the kernel and its twin against the definition, on random triangles and random blocks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RowBlocks, SystemKernels } from "../../src/engines/kernels.ts";
 import { LOOKUP_SHIFT } from "../../src/engines/lookup.ts";
@@ -91,7 +91,7 @@ describe.each([1, 2, 31, 64, 150])("of %i lines", (n) => {
   });
 });
 
-test("one run without lines leads nowhere", () => {
+test("one block without rows has no neighbours", () => {
   const none = { reversed: true, diagonal: false, lines: [], starts: [0, 0] };
   for (const kernels of [reference, threads]) expect(byKernels(kernels, none, 1)).toEqual([[]]);
 });

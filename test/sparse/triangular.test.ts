@@ -76,7 +76,7 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
     }
   });
 
-  test("their runs are those of the lines themselves", () => {
+  test("their blocks are those found from the entries", () => {
     const random = new Random(SEED + n);
     for (const _ of range(20)) {
       const lines = someLines(random, n, n);
