@@ -1,5 +1,5 @@
-// Sparse matrices by rows or by columns. Their patterns are checked once, when a matrix is made, and what the check finds out is kept:
-// every sparse routine relies on it. A "line" is a row of a matrix by rows and a column of one by columns.
+// Sparse matrices by rows (CSR) or by columns (CSC). A pattern is checked once, when the matrix is created. What the check finds is kept,
+// and every sparse routine relies on it. A "line" is a row of a matrix by rows and a column of one by columns.
 
 import { checkCount, checkVector, describe, typedArrayTag } from "./checks.ts";
 import { PatternError, ShapeError } from "./errors.ts";
@@ -12,7 +12,7 @@ import { formatOf, newIntegers, newVector } from "./vectors.ts";
 export interface PatternInfo {
   /** Whether the indices of every line ascend. */
   readonly ascends: boolean;
-  /** Set if the lines ascend and the matrix is a triangle. */
+  /** Set if the lines ascend and the matrix is triangular. */
   readonly triangular?: Triangular | undefined;
 }
 
@@ -114,9 +114,9 @@ function checkIntegers(routine: string, name: string, array: Int32Array): void {
 }
 
 // How many lines are checked at a time if they do not repeat each other.
-const LINES = 1024;
+const LINES_AT_A_TIME = 1024;
 
-// Lines that ascend have no index twice. Only for other lines do we note where each index was seen.
+// Lines that ascend have no index twice. Only other lines need a record of where each index occurred.
 function checkIndices(
   routine: string,
   of: string,
@@ -126,40 +126,40 @@ function checkIndices(
   length: number,
   line: string,
 ): PatternInfo {
-  let seen: Int32Array | undefined;
+  let lastAt: Int32Array | undefined; // 1 + the last position at which each index occurred
   let finder: TriangleFinder | undefined = new TriangleFinder(routine, { pointers, indices });
   const repeats = new Repeats({ pointers, indices });
   for (let i = 0; i < lines; ) {
-    const to = finder?.isRegular() ? i + 1 : Math.min(i + LINES, lines);
+    const to = finder?.isRegular() ? i + 1 : Math.min(i + LINES_AT_A_TIME, lines);
     const end = ascendsUntil(pointers, indices, i, to, length);
     finder?.add(i, end);
     i = end;
     if (i < to) {
       finder = undefined;
-      seen ??= newIntegers(routine, length);
-      checkLine(i++, seen);
+      lastAt ??= newIntegers(routine, length);
+      checkLine(i++, lastAt);
     } else if (finder?.isRegular()) {
       // Skipped lines repeat this one, each shifted by one. The last that is still in range proves the others, since indices ascend.
       const last = pointers[i] === pointers[i - 1] ? -1 : (indices[(pointers[i] as number) - 1] as number);
-      i += Math.min(repeats.after(i - 1), length - 1 - last);
+      i += Math.min(repeats.countAfter(i - 1), length - 1 - last);
     }
   }
-  return seen ? NOTHING : { ascends: true, triangular: finder?.found() };
+  return lastAt ? NOTHING : { ascends: true, triangular: finder?.found() };
 
-  function checkLine(i: number, seen: Int32Array): void {
+  function checkLine(i: number, lastAt: Int32Array): void {
     const from = pointers[i] as number;
     for (let p = from; p < (pointers[i + 1] as number); p++) {
       const j = indices[p] as number;
       if (j < 0 || j >= length)
         throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, expected at least 0 and below ${length} (in ${line} ${i})`);
-      if ((seen[j] as number) > from)
-        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, which ${line} ${i} has already at ${(seen[j] as number) - 1}`);
-      seen[j] = p + 1;
+      if ((lastAt[j] as number) > from)
+        throw new PatternError(`${routine}: ${of}indices[${p}] is ${j}, which ${line} ${i} has already at ${(lastAt[j] as number) - 1}`);
+      lastAt[j] = p + 1;
     }
   }
 }
 
-// The first of the lines from..to whose indices do not ascend, or are not at least 0 and below `length`.
+// The first line in [from, to) whose indices do not ascend, or are not at least 0 and below `length`.
 function ascendsUntil(pointers: Int32Array, indices: Int32Array, from: number, to: number, length: number): number {
   for (let i = from, p = pointers[from] as number; i < to; i++) {
     const end = pointers[i + 1] as number;
@@ -190,14 +190,14 @@ function converted<V extends Real>(routine: string, A: Sparse<V>, format: "csr" 
   return ascending(routine, { ...A, format, pointers, indices, values });
 }
 
-/** Lines of indices. */
+/** The indices of a matrix, line by line. */
 export type Pattern = Pick<Sparse<Real>, "pointers" | "indices">;
 
-/** The transpose of a pattern, which has `lines` lines, by counting sort. Values, if given, move along. */
+/** The transpose of a pattern, with `lines` lines, by counting sort. Values, if given, are moved too. */
 export function transposed(routine: string, from: Pattern, lines: number, values?: Real, to?: Real): Pattern {
   const pointers = newIntegers(routine, lines + 1);
   const indices = newIntegers(routine, from.indices.length);
-  const next = startOfLines(from.indices, pointers);
+  const next = bucketStarts(from.indices, pointers);
   for (let i = 0, p = 0; i + 1 < from.pointers.length; i++) {
     const end = from.pointers[i + 1] as number;
     for (; p < end; p++) {
@@ -211,17 +211,17 @@ export function transposed(routine: string, from: Pattern, lines: number, values
   return { pointers, indices };
 }
 
-/** pointers[j] := the number of indices below j, where line j of the transpose begins. Returns a copy. */
-export function startOfLines(indices: Int32Array, pointers: Int32Array): Int32Array {
+/** pointers[j] := the number of indices below j, where bucket j of a counting sort begins. Returns a copy. */
+export function bucketStarts(indices: Int32Array, pointers: Int32Array): Int32Array {
   for (let p = 0; p < indices.length; p++) {
     const j = (indices[p] as number) + 1;
     pointers[j] = (pointers[j] as number) + 1;
   }
-  return addUp(pointers).slice();
+  return prefixSums(pointers).slice();
 }
 
 /** In-place prefix sums: a 0 and then the lengths of lines become the beginnings of the lines. */
-export function addUp(lengths: Int32Array): Int32Array {
+export function prefixSums(lengths: Int32Array): Int32Array {
   for (let k = 1; k < lengths.length; k++) lengths[k] = (lengths[k] as number) + (lengths[k - 1] as number);
   return lengths;
 }

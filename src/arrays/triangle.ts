@@ -1,5 +1,6 @@
-// One triangle of a stored sparse matrix, as the analysis of src/routines/sparse and the set-up phase of a device see it. T is A or its
-// transpose, without the entries of the other triangle. A is stored in contiguous lines, which are rows of T or columns of T.
+// One triangle T of a sparse matrix A, as the analysis in src/routines/sparse and the set-up phase of a device see it. T is A or its
+// transpose, without the entries of the other triangle. A "line" is a row of A, or a column if A is stored by columns; it is a row or a
+// column of T.
 
 import { SingularError } from "./errors.ts";
 import { zeroOnDiagonal } from "./matrix.ts";
@@ -24,7 +25,7 @@ export function isTriangleOnHost(triangle: TriangleSource): triangle is HostTria
   return isSparseOnHost(triangle.A);
 }
 
-/** Which entry of its line the diagonal is. */
+/** Whether the diagonal is the first or the last entry of its row or column. */
 export type DiagonalPosition = "first" | "last";
 
 /** Lines with their diagonal: line l has the entries pointers[l] to pointers[l + 1] - 1. */
@@ -34,12 +35,12 @@ export interface StoredLines {
   readonly diagonalAt: DiagonalPosition;
 }
 
-/** Whether the entries of the triangle come before the diagonal in their line. */
-export const comesBefore = ({ upper, byRows }: Pick<TriangleSource, "upper" | "byRows">): boolean => byRows !== upper;
+/** Whether the lines of the triangle end at the diagonal. Otherwise they start there. */
+export const linesEndAtDiagonal = ({ upper, byRows }: Pick<TriangleSource, "upper" | "byRows">): boolean => byRows !== upper;
 
-/** Which entry of every line the diagonal is, if that is known. */
+/** Which entry of every line the diagonal is, if known. */
 export function diagonalPositionOf({ triangular }: PatternInfo): DiagonalPosition | undefined {
-  return triangular?.diagonal ? (triangular.before ? "last" : "first") : undefined;
+  return triangular?.diagonal ? (triangular.endsAtDiagonal ? "last" : "first") : undefined;
 }
 
 /** The error for an unknown without a diagonal entry. */
@@ -65,7 +66,7 @@ export function checkDiagonal(routine: string, { A, n, info }: HostTriangle): vo
   }
 }
 
-/** The first of the lines [from, to) whose diagonal entry is zero; `to` if there is none. */
+/** The first line in [from, to) whose diagonal entry is zero; `to` if there is none. */
 export function firstZero({ pointers, values, diagonalAt }: StoredLines, from: number, to: number): number {
   const shift = diagonalAt === "last" ? 1 : 0;
   for (let l = from; l < to; l++) if (values[(pointers[l + shift] as number) - shift] === 0) return l;

@@ -1,122 +1,123 @@
+// What the check of a pattern finds about a matrix that is triangular. Lines are examined during the check (sparse.ts), while they are in
+// a cache: a separate analysis would fetch them from memory again, which is most of its cost. Plans in routines/sparse/ use the result.
 import { ShapeFinder, type Shapes } from "./shapes.ts";
 import type { Pattern } from "./sparse.ts";
 import { newIntegers } from "./vectors.ts";
 
-// What ascending lines tell of a matrix that is a triangle. They are looked at while the pattern is checked, when they are at hand: an
-// analysis would have to fetch them from memory again, and that is most of what it costs.
-
-/** A matrix that is a triangle. A diagonal one is two. */
+/** A triangular matrix with ascending lines. */
 export interface Triangular {
-  /** Whether no line has an entry behind its diagonal; before it. */
-  readonly before: boolean;
-  readonly after: boolean;
-  /** Whether all lines have their diagonal entry, or none: with it lines end, or begin. */
+  /** Whether no line has an entry after its diagonal. Both are true for a diagonal matrix. */
+  readonly endsAtDiagonal: boolean;
+  /** Whether no line has an entry before its diagonal. */
+  readonly startsAtDiagonal: boolean;
+  /** Whether every line has its diagonal entry, as its last or first. If not, none has. */
   readonly diagonal: boolean;
-  /** Of every line whether the entry next to the diagonal is missing: bit l % 32 of number l >> 5. */
-  readonly gaps: Int32Array;
+  /** Whether line l lacks the entry next to its diagonal: bit l % 32 of number l >> 5. */
+  readonly lacksNeighbour: Int32Array;
   readonly shapes: Shapes | undefined;
 }
 
 /**
- * Finds out whether lines that ascend are those of a triangle: they are named in order, but for those that are the line before once more,
- * one further on.
+ * Finds out whether ascending lines form a triangle. Lines are added in order; those that repeat the previous line, shifted by one, may be
+ * omitted.
  */
 export class TriangleFinder {
-  private before = true;
-  private after = true;
-  private all = true;
-  private none = true;
-  private readonly gaps: Int32Array;
+  private endsAtDiagonal = true;
+  private startsAtDiagonal = true;
+  private allHaveDiagonal = true;
+  private noneHasDiagonal = true;
+  private readonly lacksNeighbour: Int32Array;
   private readonly shapes: ShapeFinder;
-  private named = 0; // lines up to here
+  private added = 0; // one more than the last line added
 
   constructor(
     routine: string,
     private readonly pattern: Pattern,
   ) {
     const lines = pattern.pointers.length - 1;
-    this.gaps = newIntegers(routine, Math.ceil(lines / 32));
+    this.lacksNeighbour = newIntegers(routine, Math.ceil(lines / 32));
     this.shapes = new ShapeFinder(routine, lines);
   }
 
-  /** The next lines, from..to. */
+  /** Add lines [from, to). */
   add(from: number, to: number): void {
     if (!this.isOpen()) return;
     this.repeatUntil(from);
-    const { gaps, pattern } = this;
+    const { lacksNeighbour, pattern } = this;
     const { pointers, indices } = pattern;
-    let { before, after, all, none } = this;
+    let { endsAtDiagonal, startsAtDiagonal, allHaveDiagonal, noneHasDiagonal } = this;
     for (let l = from, p = pointers[from] as number; l < to; l++) {
       const end = pointers[l + 1] as number;
-      let gap = 1;
+      let lacks = 1;
       if (p < end) {
         const first = indices[p] as number;
         const last = indices[end - 1] as number;
         const has = first === l || last === l;
-        if (last > l) before = false;
-        if (first < l) after = false;
-        if (has) none = false;
-        else all = false;
-        // While both are open lines have nothing but their diagonal.
-        const next = before ? end - (has ? 2 : 1) : p + (has ? 1 : 0);
-        if (next >= p && next < end && indices[next] === (before ? l - 1 : l + 1)) gap = 0;
-      } else all = false;
-      gaps[l >> 5] = (gaps[l >> 5] as number) | (gap << (l & 31));
+        if (last > l) endsAtDiagonal = false;
+        if (first < l) startsAtDiagonal = false;
+        if (has) noneHasDiagonal = false;
+        else allHaveDiagonal = false;
+        // While both triangles are possible, lines have nothing but their diagonal.
+        const next = endsAtDiagonal ? end - (has ? 2 : 1) : p + (has ? 1 : 0);
+        if (next >= p && next < end && indices[next] === (endsAtDiagonal ? l - 1 : l + 1)) lacks = 0;
+      } else allHaveDiagonal = false;
+      lacksNeighbour[l >> 5] = (lacksNeighbour[l >> 5] as number) | (lacks << (l & 31));
       p = end;
     }
-    this.before = before;
-    this.after = after;
-    this.all = all;
-    this.none = none;
-    this.named = to;
+    this.endsAtDiagonal = endsAtDiagonal;
+    this.startsAtDiagonal = startsAtDiagonal;
+    this.allHaveDiagonal = allHaveDiagonal;
+    this.noneHasDiagonal = noneHasDiagonal;
+    this.added = to;
     for (let l = from; l < to && this.isRegular(); l++) this.shapes.add(l, indices, pointers[l] as number, pointers[l + 1] as number);
   }
 
-  /** Whether there may be a triangle. */
+  /** Whether the lines so far may be those of a triangle. */
   isOpen(): boolean {
-    return (this.before || this.after) && (this.all || this.none);
+    return (this.endsAtDiagonal || this.startsAtDiagonal) && (this.allHaveDiagonal || this.noneHasDiagonal);
   }
 
-  /** Whether it is worth while to look for lines that repeat the last: there are few shapes so far. */
+  /** Whether it pays to look for lines that repeat the previous one: there are few shapes so far. */
   isRegular(): boolean {
-    return this.isOpen() && !this.shapes.isGivenUp;
+    return this.isOpen() && !this.shapes.gaveUp;
   }
 
   found(): Triangular | undefined {
     if (!this.isOpen()) return undefined;
     const lines = this.pattern.pointers.length - 1;
     this.repeatUntil(lines);
-    const { before, after, all, gaps } = this;
-    return { before, after, diagonal: all, gaps, shapes: this.shapes.found(lines) };
+    const { endsAtDiagonal, startsAtDiagonal, allHaveDiagonal: diagonal, lacksNeighbour } = this;
+    return { endsAtDiagonal, startsAtDiagonal, diagonal, lacksNeighbour, shapes: this.shapes.found(lines) };
   }
 
   private repeatUntil(l: number): void {
-    const last = this.named - 1;
-    if (last < 0 || (((this.gaps[last >> 5] as number) >>> (last & 31)) & 1) === 0) return;
-    for (let k = this.named; k < l; k++) this.gaps[k >> 5] = (this.gaps[k >> 5] as number) | (1 << (k & 31));
+    const { lacksNeighbour: bits, added } = this;
+    const last = added - 1;
+    if (last < 0 || (((bits[last >> 5] as number) >>> (last & 31)) & 1) === 0) return;
+    for (let k = added; k < l; k++) bits[k >> 5] = (bits[k >> 5] as number) | (1 << (k & 31));
   }
 }
 
-/** The triangle that a matrix is whose lines are known to ascend. */
+/** What TriangleFinder finds for a matrix whose lines are known to ascend. */
 export function triangularOf(routine: string, pattern: Pattern): Triangular | undefined {
   const lines = pattern.pointers.length - 1;
   const finder = new TriangleFinder(routine, pattern);
   const repeats = new Repeats(pattern);
-  for (let l = 0, end = 0; l < lines && finder.isOpen(); l = end + (finder.isRegular() ? repeats.after(end - 1) : 0)) {
+  for (let l = 0, end = 0; l < lines && finder.isOpen(); l = end + (finder.isRegular() ? repeats.countAfter(end - 1) : 0)) {
     end = finder.isRegular() ? l + 1 : lines;
     finder.add(l, end);
   }
   return finder.found();
 }
 
-/** Finds lines that have the entries of the one before, each one further on. They ascend if that does. */
+/** Finds lines that repeat the previous one, every index shifted by one. They ascend if that one does. */
 export class Repeats {
-  private end = 0; // up to here lines are as long as the one before those that were asked for last
+  private end = 0; // lines before this one are as long as the last line asked for
 
   constructor(private readonly pattern: Pattern) {}
 
-  /** How many lines behind line l repeat it. */
-  after(l: number): number {
+  /** How many lines after line l repeat it. */
+  countAfter(l: number): number {
     const { pointers, indices } = this.pattern;
     const start = pointers[l + 1] as number;
     const length = start - (pointers[l] as number);
@@ -129,8 +130,9 @@ export class Repeats {
   }
 }
 
-// The first entry from..end that is not the one `length` before it, one further on. Four at a time: 33 ms for 29 million, 38 one by one;
-// to see that they ascend takes 27. Differences are told apart in 32 bits: one that is wrong by 2^32 leads beyond every column.
+// The first position in [from, end) whose index is not one more than the index `length` positions earlier. Four at a time: 33 ms for 29
+// million, 38 one by one; checking that they ascend takes 27. Differences are compared in 32 bits: one that is off by 2^32 is outside
+// the range of indices.
 function shiftedUntil(indices: Int32Array, from: number, end: number, length: number): number {
   let p = from;
   for (let q = from - length; p + 4 <= end; p += 4, q += 4) {

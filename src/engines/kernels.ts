@@ -32,16 +32,24 @@ export interface Substitution {
   readonly blockSize: number; // unknowns in a block; 0 where it does not matter: as the engine likes
 }
 
-/** The schedules of the sparse paper, the one without levels that it compares with, and none. */
+/** The schedules of the sparse paper (Algorithms 1 to 4), the one without levels that it compares with, and the serial loop. */
 export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
 export type Schedule = (typeof SCHEDULES)[number];
 
+/** The number of solves from which the analysis of a parallel schedule pays off: finding an order by levels costs a few solves. */
+export const MIN_SOLVES = 4;
+
+/** The unknowns by levels: those of level m are jlev[ilev[m]] to jlev[ilev[m + 1] - 1], ascending. */
+export interface Levels {
+  readonly ilev: Int32Array;
+  readonly jlev: Int32Array;
+}
+
 /**
- * A sparse triangular system as the analysis leaves it: line l has the entries begins[l] to begins[l + 1] - 1, and `diagonalAt` says whether
- * one of them is its diagonal, which is no part of the line otherwise. Lines are rows. Without `order`, line l is that of unknown l,
- * indices are unknowns, and the order of substitution is the natural one, from the last unknown on if `upper`. With it, order[k] is the
- * unknown solved k-th, line k is its own, and indices are places in that order. For the plain column-wise schedules lines are columns.
- * All arrays are in reserved memory.
+ * A sparse triangular system after the analysis. Lines are rows, or columns in the plain column-wise schedules. Line l has the entries
+ * begins[l] to begins[l + 1] - 1; `diagonalAt` tells which of them is its diagonal, and is undefined if none is. Without `order`, line l
+ * belongs to unknown l, indices are unknowns, and substitution is in natural order, from the last unknown on if `upper`. With it, order[k]
+ * is the unknown solved k-th, line k belongs to that unknown, and indices are positions in that order. All arrays are in reserved memory.
  */
 export interface SparseTriangle {
   readonly n: number;
@@ -51,91 +59,94 @@ export interface SparseTriangle {
   readonly begins: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
-  readonly diagonal: Real | undefined; // undefined: ones; `values` if it is in line
+  readonly diagonal: Real | undefined; // undefined: ones; `values` if the lines contain it
   readonly diagonalAt: DiagonalPosition | undefined;
-  /** The shape of each line, and where shapes begin among the indices, which are then those of the shapes, relative to a line. */
+  /** The shape of each line, and where each shape begins in `indices`, which are then relative to the line. */
   readonly shapes?: { readonly ofLine: Uint8Array; readonly starts: Int32Array } | undefined;
   readonly order: Int32Array | undefined;
   readonly tasks: Tasks;
   readonly work: Real; // n numbers for an engine that solves one system at a time
 }
 
-/** Runs of lines that follow each other, in reserved memory, and room for what neighbours() finds. */
-export interface RunLines {
+/** A triangle divided into blocks of consecutive rows (or columns), in reserved memory, and room for what neighbours() finds. */
+export interface RowBlocks {
   readonly n: number;
-  readonly reversed: boolean; // the line that comes k-th is n - 1 - k, and so is the place of unknown k
-  /** Where lines begin, and the end. Their diagonal may be one of the entries: it leads to its own run. */
+  readonly reversed: boolean; // the k-th row is row n - 1 - k, and the position of unknown k is n - 1 - k
+  /** Where rows begin, and the end. A row may contain its diagonal, which refers to its own block. */
   readonly begins: Int32Array;
   readonly indices: Int32Array;
-  /** Where runs begin, and the end; the run of every 32nd line. */
+  /** Where blocks begin, and the end; the block of every 32nd row. */
   readonly starts: Int32Array;
   readonly lookup: Int32Array;
-  /** Of each run the last that led to it, -1 at first. */
-  readonly seen: Int32Array;
-  /** Where the neighbours of each run begin, and the end; the first is 0. */
+  /** For each block, the last block that was found to refer to it; initially -1. */
+  readonly visitedBy: Int32Array;
+  /** Where the neighbours of each block begin, and the end; the first is 0. */
   readonly pointers: Int32Array;
-  /** Those of the runs of one call, with room for as many as there are runs at the least. */
-  readonly near: Int32Array;
+  /** The neighbours found by one call, with room for at least as many as there are blocks. */
+  readonly adjacent: Int32Array;
 }
 
-/** What a schedule hands out: runs of lines that follow each other in the order of substitution, or single lines. */
+/** What a schedule hands out: blocks of rows (or columns) that are consecutive in the order of substitution, or single ones. */
 export interface Tasks {
-  /** How many tasks there are, or phases. */
+  /** The number of tasks, or of phases. */
   readonly count: number;
-  /** Where runs begin, and the end. */
-  readonly runs?: Int32Array | undefined;
-  /** The runs by levels, where they are not in that order themselves. */
+  /** Where blocks begin, and the end. */
+  readonly blocks?: Int32Array | undefined;
+  /** The blocks by levels, unless they already are in that order. */
   readonly sequence?: Int32Array | undefined;
-  /** Where the phases of levr and levc begin among those, or among the lines, and the end: ~start of one that a single worker does alone. */
+  /** Where the phases of levr and levc begin in `sequence`, or among the rows, and the end: ~start of a phase for one worker. */
   readonly phases?: Int32Array | undefined;
-  /** How many runs a worker takes at a time (slfr, slfc). */
-  readonly together?: number | undefined;
-  /** How many runs each run waits for (slfr, slfc); which runs wait for run t: list[targets[t]] to list[targets[t + 1] - 1]. */
+  /** How many blocks a worker takes at a time (slfr, slfc). */
+  readonly batch?: number | undefined;
+  /** How many blocks each block waits for (slfr, slfc). Those that wait for block t are list[targets[t]] to list[targets[t + 1] - 1]. */
   readonly counts?: Int32Array | undefined;
   readonly targets?: Int32Array | undefined;
   readonly list?: Int32Array | undefined;
-  /** The run of every 32nd row (gsf). */
+  /** The block of every 32nd row (gsf). */
   readonly lookup?: Int32Array | undefined;
 }
 
-/** What a plan is asked for. */
+/** The options that a plan depends on. */
 export interface PlanOptions {
   readonly schedule?: "auto" | Schedule | undefined;
   readonly expectedSolves?: number | undefined;
 }
 
-/** A triangular system that was analysed, with values that do not change. */
+/** A triangular system after its analysis. Its values do not change. */
 export interface SparsePlan {
   readonly n: number;
   readonly schedule: Schedule;
   /** Why this schedule, in one line. */
   readonly reason: string;
-  /** How many levels the unknowns have; 0 where the schedule has no use for levels. */
+  /** The number of levels; 0 if the schedule does not use levels. */
   levels(): number;
   readonly bytes: number;
-  /** Whether its memory is given back too when the plan is collected. */
+  /** Whether garbage collection of the plan also frees its memory. */
   readonly isCollected?: boolean;
-  /** x := the solution for the right-hand side b. They do not overlap, and are of the type of A. */
+  /** x := the solution for the right-hand side b. They do not overlap, and have the type of A. */
   solve(b: Operand, x: Operand): Routine<void>;
-  /** The plan with new values, or an error and the plan as it was. Those in use stay where they are: then `replaced` can go later. */
+  /**
+   * The plan with new values. If it fails, the plan is unchanged. Values in use stay where they are: the caller frees `replaced` once
+   * they are not.
+   */
   withValues(values: Operand, inUse: boolean): Routine<{ readonly plan: SparsePlan; readonly replaced?: { free(): void } | undefined }>;
-  /** Give back its memory, but not what was replaced. */
+  /** Free its memory, except for what was replaced. */
   free(): void;
 }
 
-/** What src/sparse/ makes plans of, on engines that do not make their own. */
+/** The kernels from which src/routines/sparse/ builds plans, on engines that do not build their own. */
 export interface SystemKernels {
-  /** How many workers share the work of a sparse solve; 0 on the calling thread, where all schedules run serially. */
+  /** The number of workers that share a sparse solve; 0 on the calling thread, where all schedules run serially. */
   readonly workers: number;
-  /** Systems for sptrsv are laid out here. */
+  /** The memory in which systems for sptrsv are laid out. */
   readonly memory: HostMemory;
-  /** The first of the lines from..to whose diagonal entry is zero; `to` if there is none. */
+  /** The first line in [from, to) whose diagonal entry is zero; `to` if there is none. */
   firstZero(lines: StoredLines, from: number, to: number): number;
   /**
-   * The other runs that the entries of each run lead to, each once, for runs from `from` on while there is certainly room for
-   * them. Returns the first run that is left.
+   * For each block, the other blocks that its entries refer to, each once: from block `from` on, while there is certainly room for them.
+   * Returns the next block.
    */
-  neighbours(runs: RunLines, from: number): number;
+  neighbours(blocks: RowBlocks, from: number): number;
   /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }

@@ -1,6 +1,6 @@
 // The body of a Matrix Market file in coordinate format. Called by matrixMarket.ts.
 import { FormatError } from "../arrays/errors.ts";
-import { addUp, ascending, MAX } from "../arrays/sparse.ts";
+import { ascending, MAX, prefixSums } from "../arrays/sparse.ts";
 import type { Sparse } from "../arrays/types.ts";
 import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { store } from "../exact/store.ts";
@@ -75,7 +75,7 @@ export class Coordinates {
     this.each(undefined, (i) => {
       pointers[i + 1] = (pointers[i + 1] as number) + 1;
     });
-    addUp(pointers);
+    prefixSums(pointers);
     const indices = newIntegers(this.routine, this.full);
     const values = newVector(this.routine, new Float64Array(0), this.full);
     this.each(order, (i, j, value) => {

@@ -2,7 +2,7 @@
 import { checkCount } from "../arrays/checks.ts";
 import { ShapeError } from "../arrays/errors.ts";
 import { Random } from "../arrays/random.ts";
-import { addUp, ascending, MAX } from "../arrays/sparse.ts";
+import { ascending, MAX, prefixSums } from "../arrays/sparse.ts";
 import type { Sparse } from "../arrays/types.ts";
 import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { nonzero } from "./illConditionedDot.ts";
@@ -58,7 +58,7 @@ function rowPointers(n: number, links: number, random: Random): Int32Array {
     pointers[(byLength[rank - 1] as number) + 1] = 1 + length;
     left -= length;
   }
-  return addUp(pointers);
+  return prefixSums(pointers);
 }
 
 /**

@@ -1,10 +1,10 @@
-// Which runs of lines lead to which: the kernel and its twin against the definition, on random triangles and random runs.
+// Which blocks of rows refer to which: the kernel and its twin against the definition, on random triangles and random blocks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunLines, SystemKernels } from "../../src/engines/kernels.ts";
+import type { RowBlocks, SystemKernels } from "../../src/engines/kernels.ts";
 import { LOOKUP_SHIFT } from "../../src/engines/lookup.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import type { ThreadKernels } from "../../src/engines/threads/index.ts";
-import { Block } from "../../src/routines/sparse/storage.ts";
+import { ReservedArrays } from "../../src/routines/sparse/storage.ts";
 import { openThreads, Random } from "../../src/study.ts";
 import { range } from "../oracles/matrices.ts";
 
@@ -47,13 +47,13 @@ function byKernels(kernels: Pick<SystemKernels, "memory" | "neighbours">, { reve
   const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
   const blocks = Math.ceil(n / 2 ** LOOKUP_SHIFT);
   const lengths = [16, n + 1, stored.flat().length, count + 1, blocks, count, count + 1, room];
-  const block = new Block(
+  const memory = new ReservedArrays(
     (bytes) => kernels.memory.reserve("test", bytes),
     lengths.map((length) => 4 * length),
   );
-  const [front, begins, indices, ...rest] = lengths.map((length) => block.integers(length)) as Int32Array[];
-  const [start, lookup, seen, pointers, near] = rest;
-  const runs = { n, reversed, begins, indices, starts: start, lookup, seen, pointers, near } as RunLines;
+  const [front, begins, indices, ...rest] = lengths.map((length) => memory.integers(length)) as Int32Array[];
+  const [start, lookup, visitedBy, pointers, adjacent] = rest;
+  const runs = { n, reversed, begins, indices, starts: start, lookup, visitedBy, pointers, adjacent } as RowBlocks;
   front?.fill(2 ** 20); // nobody looks there
   runs.begins[0] = 0;
   let at = 0;
@@ -64,7 +64,7 @@ function byKernels(kernels: Pick<SystemKernels, "memory" | "neighbours">, { reve
   }
   runs.starts.set(starts);
   for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP_SHIFT).length - 1;
-  runs.seen.fill(-1);
+  runs.visitedBy.fill(-1);
   runs.pointers[0] = 0;
   const found: number[][] = [];
   while (found.length < count) {
@@ -73,9 +73,9 @@ function byKernels(kernels: Pick<SystemKernels, "memory" | "neighbours">, { reve
     expect(to).toBeGreaterThan(from);
     const first = runs.pointers[from] as number;
     for (const run of range(to).slice(from))
-      found.push([...runs.near.subarray((runs.pointers[run] as number) - first, (runs.pointers[run + 1] as number) - first)]);
+      found.push([...runs.adjacent.subarray((runs.pointers[run] as number) - first, (runs.pointers[run + 1] as number) - first)]);
   }
-  block.reserved.free();
+  memory.allocation.free();
   return found.map((list) => list.sort((a, b) => a - b));
 }
 
@@ -91,7 +91,7 @@ describe.each([1, 2, 31, 64, 150])("of %i lines", (n) => {
   });
 });
 
-test("one run without lines leads nowhere", () => {
+test("one block without rows has no neighbours", () => {
   const none = { reversed: true, diagonal: false, lines: [], starts: [0, 0] };
   for (const kernels of [reference, threads]) expect(byKernels(kernels, none, 1)).toEqual([[]]);
 });

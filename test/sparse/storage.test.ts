@@ -1,5 +1,5 @@
 // The forms in which a plan keeps its entries: lines as they are stored where they ascend and hold one triangle only, else
-// copied, counted, or by levels. On a grid that is large enough for runs of several lines, every form has the same bits.
+// copied, counted, or by levels. On a grid that is large enough for blocks of several grid lines, every form has the same bits.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allocate, csr, exscal, free, laplacian, open, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
 import { type Engine, Random } from "../../src/study.ts";

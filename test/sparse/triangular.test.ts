@@ -5,8 +5,8 @@ import type { Shapes } from "../../src/arrays/shapes.ts";
 import { patternInfoOf } from "../../src/arrays/sparse.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import { csr, type Engine, laplacian, open, SingularError, type Sparse, sptrsv, toCsc, toCsr } from "../../src/index.ts";
-import { Block } from "../../src/routines/sparse/storage.ts";
-import { findRuns, runsBetween } from "../../src/routines/sparse/tasks.ts";
+import { ReservedArrays } from "../../src/routines/sparse/storage.ts";
+import { blocksFromBits, findBlocks } from "../../src/routines/sparse/tasks.ts";
 import { openThreads, Random } from "../../src/study.ts";
 import { cases, SEED } from "../effort.ts";
 import { range } from "../oracles/matrices.ts";
@@ -55,7 +55,7 @@ function expected(lines: Lines) {
 function found(A: Sparse, n: number) {
   const { triangular } = patternInfoOf(A);
   if (!triangular) return undefined;
-  const { before, after, diagonal, gaps } = triangular;
+  const { endsAtDiagonal: before, startsAtDiagonal: after, diagonal, lacksNeighbour: gaps } = triangular;
   return { before, after, diagonal, gaps: range(n).map((l) => (((gaps[l >> 5] as number) >>> (l & 31)) & 1) === 1) };
 }
 
@@ -78,7 +78,7 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
     }
   });
 
-  test("their runs are those of the lines themselves", () => {
+  test("their blocks are those found from the entries", () => {
     const random = new Random(SEED + n);
     for (const _ of range(20)) {
       const lines = someLines(random, n, n);
@@ -90,9 +90,9 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
       );
       for (const columns of [false, true])
         for (const most of [32, 100, 1024]) {
-          const upper = columns === triangular.before;
+          const upper = columns === triangular.endsAtDiagonal;
           const without = { n, upper, begins: strict.pointers, indices: strict.indices, order: undefined };
-          expect(runsBetween(triangular.gaps, n, upper, columns, most)).toEqual(findRuns(without, columns, most));
+          expect(blocksFromBits(triangular.lacksNeighbour, n, upper, columns, most)).toEqual(findBlocks(without, columns, most));
         }
     }
   });
@@ -250,11 +250,11 @@ describe("a zero on the diagonal", () => {
     const lengths = [1, 3, 2, 1, 4];
     const n = lengths.length;
     for (const kernels of [threads, reference]) {
-      const block = new Block((bytes) => kernels.memory.reserve("test", bytes), [4 * (n + 1), 8 * 11]);
-      const pointers = block.integers(n + 1);
+      const memory = new ReservedArrays((bytes) => kernels.memory.reserve("test", bytes), [4 * (n + 1), 8 * 11]);
+      const pointers = memory.integers(n + 1);
       pointers[0] = 0;
       for (const [l, length] of lengths.entries()) pointers[l + 1] = (pointers[l] as number) + length;
-      const values = block.reals(new type(), 11);
+      const values = memory.reals(new type(), 11);
       for (const diagonalAt of ["first", "last"] as const)
         for (const zero of range(n))
           for (const from of range(n)) {
@@ -263,7 +263,7 @@ describe("a zero on the diagonal", () => {
             expect(kernels.firstZero({ pointers, values, diagonalAt }, from, n)).toBe(zero < from ? n : zero);
             expect(kernels.firstZero({ pointers, values, diagonalAt }, 0, from)).toBe(Math.min(zero, from));
           }
-      block.reserved.free();
+      memory.allocation.free();
     }
     await threads.close();
   });

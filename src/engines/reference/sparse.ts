@@ -1,32 +1,31 @@
+// The sparse triangular solve as SPEC.md defines it, unknown by unknown in natural order: each an exact sum over the stored entries,
+// one division, one rounding; or the row-wise loop of the sparse paper (Section 3) in ordinary arithmetic. Also the twin of the kernel
+// neighbours(). Used by reference/index.ts and, for neighbours(), by the engine of the calling thread.
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf } from "../../arrays/vectors.ts";
 import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
-import type { RunLines, SparseTriangle, SystemKernels } from "../kernels.ts";
+import type { RowBlocks, SparseTriangle, SystemKernels } from "../kernels.ts";
 import { LOOKUP_SHIFT } from "../lookup.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 
-// The sparse triangular solve as SPEC.md defines it, unknown by unknown in the natural order: every one an exact sum over
-// the stored entries, one division, one rounding; or the row-wise loop of the sparse paper in ordinary arithmetic. How the
-// products of a row get into the sum is a parameter, as in dense.ts.
-
 const sum = new Superaccumulator();
 
-/** The routine for systems in the natural order, with the products of every row added in this way. */
+/** sptrsv for systems in natural order. How the products of a row are added to its sum is a parameter, as in dense.ts. */
 export function sparse(addProducts: AddProducts): SystemKernels["sptrsv"] {
   return (system, b, x) => {
     const format = formatOf(x);
     for (let k = 0; k < system.n; k++) {
       const i = system.upper ? system.n - 1 - k : k;
-      const solution = system.exact ? solveExactly(addProducts, system, i, b, x, format) : solvePlainly(system, i, b, x, format);
+      const solution = system.exact ? solveExact(addProducts, system, i, b, x, format) : solvePlain(system, i, b, x, format);
       store(x, i, solution);
     }
   };
 }
 
-function solveExactly(addProducts: AddProducts, system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
+function solveExact(addProducts: AddProducts, system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
   const { indices, values } = system;
-  const { offset, length, divisor } = lineOf(system, i);
+  const { offset, length, divisor } = rowOf(system, i);
   const known = Float64Array.from({ length }, (_, p) => x[indices[offset + p] as number] as number);
   const like = x.BYTES_PER_ELEMENT === 8 ? known : Float32Array.from(known);
   addProducts({ data: values, offset, step: 1, length }, { data: like, offset: 0, step: 1, length }, sum.clear());
@@ -34,17 +33,17 @@ function solveExactly(addProducts: AddProducts, system: SparseTriangle, i: numbe
   return divisor === undefined ? sum.round("nearest", format) : quotient(sum, divisor, format);
 }
 
-function solvePlainly(system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
+function solvePlain(system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
   const { indices, values } = system;
-  const { offset, length, divisor } = lineOf(system, i);
+  const { offset, length, divisor } = rowOf(system, i);
   const round = format === "binary64" ? (v: number) => v : Math.fround;
   let s = b[i] as number;
   for (let p = offset; p < offset + length; p++) s = round(s - round((values[p] as number) * (x[indices[p] as number] as number)));
   return divisor === undefined ? s : round(s / divisor);
 }
 
-// The entries of a line without the diagonal, and that; undefined: one.
-function lineOf(
+// The entries of a row without the diagonal, and the diagonal; undefined means one.
+function rowOf(
   { begins, diagonal, diagonalAt }: SparseTriangle,
   i: number,
 ): { offset: number; length: number; divisor?: number | undefined } {
@@ -54,33 +53,33 @@ function lineOf(
   return { offset, length: end - offset, divisor: diagonal?.[own] };
 }
 
-/** The other runs that the entries of each run lead to: see SystemKernels. */
-export function neighbours(runs: RunLines, from: number): number {
-  const { n, reversed, begins, indices, starts, lookup, seen, pointers, near } = runs;
+/** For each block of rows the other blocks that its entries refer to: see SystemKernels. */
+export function neighbours(blocks: RowBlocks, from: number): number {
+  const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
   const count = starts.length - 1;
-  const before = pointers[from] as number;
-  let found = before;
-  for (let run = from; run < count; run++) {
-    if (found - before + count > near.length) return run;
-    const first = starts[run] as number;
-    const last = starts[run + 1] as number;
-    let low = 0; // the run that was seen last
+  const base = pointers[from] as number;
+  let found = base;
+  for (let block = from; block < count; block++) {
+    if (found - base + count > adjacent.length) return block;
+    const first = starts[block] as number;
+    const last = starts[block + 1] as number;
+    let low = 0; // the bounds of the block found last
     let high = 0;
     const own = reversed ? n - last : first;
     let p = begins[own] as number;
     const end = begins[own + last - first] as number;
     for (; p < end; p++) {
-      const place = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
-      if ((place >= first && place < last) || (place >= low && place < high)) continue;
-      let other = lookup[place >> LOOKUP_SHIFT] as number;
-      while ((starts[other + 1] as number) <= place) other++;
+      const position = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
+      if ((position >= first && position < last) || (position >= low && position < high)) continue;
+      let other = lookup[position >> LOOKUP_SHIFT] as number;
+      while ((starts[other + 1] as number) <= position) other++;
       low = starts[other] as number;
       high = starts[other + 1] as number;
-      if (seen[other] === run) continue;
-      seen[other] = run;
-      near[found++ - before] = other;
+      if (visitedBy[other] === block) continue;
+      visitedBy[other] = block;
+      adjacent[found++ - base] = other;
     }
-    pointers[run + 1] = found;
+    pointers[block + 1] = found;
   }
   return count;
 }

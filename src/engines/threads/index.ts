@@ -6,7 +6,7 @@ import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
-import type { RunLines, SparseTriangle, Substitution } from "../kernels.ts";
+import type { RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import type { Routine } from "../steps.ts";
@@ -130,8 +130,8 @@ export class ThreadKernels implements Backend {
     return sparse.firstZero(this.pool.arena, lines, from, to);
   }
 
-  neighbours(runs: RunLines, from: number): number {
-    return sparse.neighbours(this.pool.arena, runs, from);
+  neighbours(blocks: RowBlocks, from: number): number {
+    return sparse.neighbours(this.pool.arena, blocks, from);
   }
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {

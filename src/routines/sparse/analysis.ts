@@ -1,41 +1,42 @@
-// The set-up phase on the calling thread: what a schedule needs to know of a triangle before it can solve. plan.ts and storage.ts call
-// these; the loops are those of the sparse paper.
+// The loops of the set-up phase on the calling thread: counting entries, finding levels (Section 4.1 of the sparse paper) and copying
+// a triangle into the order of a schedule. Called by plan.ts, storage.ts, graph.ts and levels.ts. A "line" is a row of a triangle stored by
+// rows and a column of one stored by columns; to transpose is to go from one to the other.
 
-import { startOfLines } from "../../arrays/sparse.ts";
-import { comesBefore, type HostTriangle } from "../../arrays/triangle.ts";
+import { bucketStarts } from "../../arrays/sparse.ts";
+import { type HostTriangle, linesEndAtDiagonal } from "../../arrays/triangle.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
 import type { SparseTriangle } from "../../engines/kernels.ts";
 
-/** How many entries the triangle has strictly within it, and each of its rows or columns. */
+/** The number of entries of a strict triangle, in all and in each row or column. */
 export interface Counts {
   readonly entries: number;
-  readonly ofLine: Int32Array;
+  readonly perLine: Int32Array;
 }
 
-/** Count the entries along the lines of A, or across them. */
-export function count(triangle: HostTriangle, across: boolean): Counts {
+/** Count the entries of each line of A, or of its transpose, without the diagonal. */
+export function count(triangle: HostTriangle, transpose: boolean): Counts {
   const { A, n } = triangle;
   const { pointers, indices } = A;
-  const before = comesBefore(triangle);
-  const ofLine = newIntegers("sptrsv", n);
+  const endsAtDiagonal = linesEndAtDiagonal(triangle);
+  const perLine = newIntegers("sptrsv", n);
   let entries = 0;
   for (let l = 0, p = 0; l < n; l++) {
     const end = pointers[l + 1] as number;
-    const low = before ? 0 : l + 1;
-    const high = before ? l : n;
+    const low = endsAtDiagonal ? 0 : l + 1;
+    const high = endsAtDiagonal ? l : n;
     const start = entries;
     for (; p < end; p++) {
       const m = indices[p] as number;
       if (m < low || m >= high) continue;
       entries++;
-      if (across) ofLine[m] = (ofLine[m] as number) + 1;
+      if (transpose) perLine[m] = (perLine[m] as number) + 1;
     }
-    if (!across) ofLine[l] = entries - start;
+    if (!transpose) perLine[l] = entries - start;
   }
-  return { entries, ofLine };
+  return { entries, perLine };
 }
 
-/** The level of every unknown, counted from 0, by the loop of the paper that fits the storage; returns how many there are. */
+/** lev := the level of every unknown, from 0, by the loop of the paper that suits the storage. Returns the number of levels. */
 export function levelsOf(triangle: HostTriangle, lev: Int32Array): number {
   return triangle.byRows ? levelsByRows(triangle, lev) : levelsByColumns(triangle, lev);
 }
@@ -44,13 +45,13 @@ export function levelsOf(triangle: HostTriangle, lev: Int32Array): number {
 function levelsByRows(triangle: HostTriangle, lev: Int32Array): number {
   const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
-  const before = comesBefore(triangle);
+  const endsAtDiagonal = linesEndAtDiagonal(triangle);
   let count = 0;
   for (let k = 0; k < n; k++) {
     const i = upper ? n - 1 - k : k;
     const end = pointers[i + 1] as number;
-    const low = before ? 0 : i + 1;
-    const high = before ? i : n;
+    const low = endsAtDiagonal ? 0 : i + 1;
+    const high = endsAtDiagonal ? i : n;
     let level = 0;
     for (let p = pointers[i] as number; p < end; p++) {
       const j = indices[p] as number;
@@ -68,15 +69,15 @@ function levelsByRows(triangle: HostTriangle, lev: Int32Array): number {
 function levelsByColumns(triangle: HostTriangle, lev: Int32Array): number {
   const { n, upper } = triangle;
   const { pointers, indices } = triangle.A;
-  const before = comesBefore(triangle);
+  const endsAtDiagonal = linesEndAtDiagonal(triangle);
   let count = 0;
   for (let k = 0; k < n; k++) {
     const j = upper ? n - 1 - k : k;
     const next = (lev[j] as number) + 1;
     if (next > count) count = next;
     const end = pointers[j + 1] as number;
-    const low = before ? 0 : j + 1;
-    const high = before ? j : n;
+    const low = endsAtDiagonal ? 0 : j + 1;
+    const high = endsAtDiagonal ? j : n;
     for (let p = pointers[j] as number; p < end; p++) {
       const i = indices[p] as number;
       if (i >= low && i < high && (lev[i] as number) < next) lev[i] = next;
@@ -85,36 +86,36 @@ function levelsByColumns(triangle: HostTriangle, lev: Int32Array): number {
   return count;
 }
 
-/** lev becomes the place of each unknown in the order of levels, by a counting sort. Returns where the levels begin. */
-export function placesOf(lev: Int32Array, count: number): Int32Array {
+/** lev := the position of each unknown in the order by levels, by a counting sort. Returns ilev, where the levels begin. */
+export function positionsByLevels(lev: Int32Array, count: number): Int32Array {
   const ilev = newIntegers("sptrsv", count + 1);
-  const next = startOfLines(lev, ilev);
+  const next = bucketStarts(lev, ilev);
   for (let i = 0; i < lev.length; i++) {
     const level = lev[i] as number;
-    const place = next[level] as number;
-    next[level] = place + 1;
-    lev[i] = place;
+    const position = next[level] as number;
+    next[level] = position + 1;
+    lev[i] = position;
   }
   return ilev;
 }
 
-/** Lines of a triangle, to be filled: those of unknowns, or of places in an order by levels. */
+/** Arrays for the entries of a triangle. Lines are in natural order or in an order by levels. */
 export type TriangleEntries = Pick<SparseTriangle, "begins" | "indices" | "values" | "diagonal">;
 
 /**
- * Lines of the triangle that are lines of A, in the natural order: one pass, which takes the diagonal out and finds where
- * they begin. Returns how many unknowns have a diagonal entry that is not zero.
+ * Copies the lines of A without its other triangle, in natural order: one pass, which separates the diagonal and writes `begins`.
+ * Returns the number of nonzero diagonal entries.
  */
 export function copyLines(triangle: HostTriangle, { begins, indices, values, diagonal }: TriangleEntries): number {
   const { A, n } = triangle;
   const { pointers, indices: stored, values: numbers } = A;
-  const before = comesBefore(triangle);
+  const endsAtDiagonal = linesEndAtDiagonal(triangle);
   let found = 0;
   let q = 0;
   begins[0] = 0;
   for (let l = 0, p = 0; l < n; l++) {
-    const low = before ? 0 : l + 1;
-    const high = before ? l : n;
+    const low = endsAtDiagonal ? 0 : l + 1;
+    const high = endsAtDiagonal ? l : n;
     const end = pointers[l + 1] as number;
     for (; p < end; p++) {
       const m = stored[p] as number;
@@ -133,34 +134,34 @@ export function copyLines(triangle: HostTriangle, { begins, indices, values, dia
 }
 
 /**
- * The entries of the triangle to lines that have been counted, along those of A or across them, in an order of levels or in
- * the natural one. A is read in its own order: the lines of many levels are then written side by side, which caches bear
- * better than reading A by levels. Returns how many unknowns have a diagonal entry that is not zero.
+ * Copies the entries of the triangle, or of its transpose, to lines whose `begins` are known. They are in natural order, or
+ * unknown i comes at position[i]. A is read in its own order and the lines of many levels are written at the same time: caches cope with
+ * that better than with reading A by levels. Returns the number of nonzero diagonal entries.
  */
-export function fill(triangle: HostTriangle, across: boolean, place: Int32Array | undefined, to: TriangleEntries): number {
+export function fill(triangle: HostTriangle, transpose: boolean, position: Int32Array | undefined, to: TriangleEntries): number {
   const { A, n } = triangle;
   const { pointers, indices: stored, values: numbers } = A;
   const { begins, indices, values, diagonal } = to;
-  const before = comesBefore(triangle);
-  const next = across ? newIntegers("sptrsv", n) : begins;
-  if (across) next.set(begins.subarray(0, n));
+  const endsAtDiagonal = linesEndAtDiagonal(triangle);
+  const next = transpose ? newIntegers("sptrsv", n) : begins;
+  if (transpose) next.set(begins.subarray(0, n));
   let found = 0;
   for (let l = 0, p = 0; l < n; l++) {
-    const own = place ? (place[l] as number) : l;
-    const low = before ? 0 : l + 1;
-    const high = before ? l : n;
+    const own = position ? (position[l] as number) : l;
+    const low = endsAtDiagonal ? 0 : l + 1;
+    const high = endsAtDiagonal ? l : n;
     const end = pointers[l + 1] as number;
     let q = next[own] as number;
     for (; p < end; p++) {
       const m = stored[p] as number;
       const number = numbers[p] as number;
       if (m >= low && m < high) {
-        const other = place ? (place[m] as number) : m;
-        if (across) {
+        const other = position ? (position[m] as number) : m;
+        if (transpose) {
           q = next[other] as number;
           next[other] = q + 1;
         }
-        indices[q] = across ? own : other;
+        indices[q] = transpose ? own : other;
         values[q] = number;
         q++;
       } else if (m === l && diagonal) {

@@ -1,12 +1,14 @@
+// The dependency graph of the blocks of a system, and the blocks by levels. plan.ts calls it for the schedules of Algorithms 1 to 4 of the
+// sparse paper, whose graph has a node for every row; the counters of slfr and slfc are the in-degrees of this one.
 import { type Pattern, transposed } from "../../arrays/sparse.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
 import type { SystemKernels } from "../../engines/kernels.ts";
 import type { Allocation } from "../../engines/memory.ts";
-import { placesOf } from "./analysis.ts";
-import { Block, type Reserve } from "./storage.ts";
-import type { Lines, Runs } from "./tasks.ts";
+import { positionsByLevels } from "./analysis.ts";
+import { type Reserve, ReservedArrays } from "./storage.ts";
+import type { Blocks, SystemPattern } from "./tasks.ts";
 
-/** Which runs wait for which, and the runs by levels. */
+/** Which blocks wait for which, and the blocks by levels: see Tasks. */
 export interface Graph {
   readonly levels: number;
   readonly ilev: Int32Array;
@@ -16,67 +18,67 @@ export interface Graph {
   readonly list: Int32Array;
 }
 
-/** The graph of the runs of a system, whose lines are rows, which name what they wait for, or columns, which name what waits for them. */
-export function graphOf(kernels: Finder, lines: Lines, runs: Runs, columns: boolean): Graph {
-  const count = runs.starts.length - 1;
-  const along = neighbours(kernels, lines, runs);
-  const across = transposed("sptrsv", along, count);
-  const [before, after] = columns ? [across, along] : [along, across];
+/** The graph of the blocks of a system. Rows refer to the unknowns they wait for, columns to those that wait for them. */
+export function graphOf(kernels: GraphKernels, pattern: SystemPattern, blocks: Blocks, columns: boolean): Graph {
+  const count = blocks.starts.length - 1;
+  const references = neighbours(kernels, pattern, blocks);
+  const reverse = transposed("sptrsv", references, count);
+  const [dependencies, dependents] = columns ? [reverse, references] : [references, reverse];
   const counts = newIntegers("sptrsv", count);
   const lev = newIntegers("sptrsv", count);
   let levels = 0;
-  for (let run = 0; run < count; run++) {
-    const first = before.pointers[run] as number;
-    const end = before.pointers[run + 1] as number;
-    counts[run] = end - first;
+  for (let block = 0; block < count; block++) {
+    const first = dependencies.pointers[block] as number;
+    const end = dependencies.pointers[block + 1] as number;
+    counts[block] = end - first;
     let level = 0;
-    for (let p = first; p < end; p++) level = Math.max(level, (lev[before.indices[p] as number] as number) + 1);
-    lev[run] = level;
+    for (let p = first; p < end; p++) level = Math.max(level, (lev[dependencies.indices[p] as number] as number) + 1);
+    lev[block] = level;
     levels = Math.max(levels, level + 1);
   }
-  const ilev = placesOf(lev, levels);
+  const ilev = positionsByLevels(lev, levels);
   const sequence = newIntegers("sptrsv", count);
-  for (let run = 0; run < count; run++) sequence[lev[run] as number] = run;
-  return { levels, ilev, sequence, counts, targets: after.pointers, list: after.indices };
+  for (let block = 0; block < count; block++) sequence[lev[block] as number] = block;
+  return { levels, ilev, sequence, counts, targets: dependents.pointers, list: dependents.indices };
 }
 
-/** What finds the neighbours of runs, in memory that it can reach. */
-export interface Finder extends Pick<SystemKernels, "neighbours"> {
+/** The kernel that finds neighbours, and memory that it can access. */
+export interface GraphKernels extends Pick<SystemKernels, "neighbours"> {
   readonly reserve: Reserve;
-  readonly giveBack: (reserved: Allocation<Uint8Array>) => void;
+  readonly release: (memory: Allocation<Uint8Array>) => void;
 }
 
-// Neighbours of a run that there is room for on the average: a line of a grid with 27 points leads to four others. Where there are
-// more the kernel is called again.
-const NEAR = 8;
+// Room for neighbours per block, on average: a line of a 27-point grid refers to four others. If there are more, the kernel is called
+// again.
+const NEIGHBOURS_PER_BLOCK = 8;
 
-// The other runs that the entries of each run lead to, each once.
-function neighbours({ reserve, giveBack, neighbours: find }: Finder, lines: Lines, runs: Runs): Pattern {
-  const { n, upper, order, begins, indices } = lines;
-  const count = runs.starts.length - 1;
-  const lengths = [count + 1, runs.lookup.length, count, count + 1, NEAR * count];
-  const block = new Block(
+// For each block, the other blocks that its entries refer to, each once.
+function neighbours({ reserve, release, neighbours: find }: GraphKernels, pattern: SystemPattern, blocks: Blocks): Pattern {
+  const { n, upper, order, begins, indices } = pattern;
+  const count = blocks.starts.length - 1;
+  const lengths = [count + 1, blocks.lookup.length, count, count + 1, NEIGHBOURS_PER_BLOCK * count];
+  const memory = new ReservedArrays(
     reserve,
     lengths.map((length) => 4 * length),
   );
-  const [starts, lookup, seen, pointers, near] = lengths.map((length) => block.integers(length)) as Five;
-  starts.set(runs.starts);
-  lookup.set(runs.lookup);
-  seen.fill(-1);
+  const [starts, lookup, visitedBy, pointers, adjacent] = lengths.map((length) => memory.integers(length)) as Five;
+  starts.set(blocks.starts);
+  lookup.set(blocks.lookup);
+  visitedBy.fill(-1);
   pointers[0] = 0;
-  const graph = { n, reversed: upper && !order, begins, indices, starts, lookup, seen, pointers, near };
+  const rowBlocks = { n, reversed: upper && !order, begins, indices, starts, lookup, visitedBy, pointers, adjacent };
   const found: Int32Array[] = [];
-  for (let run = 0, first = 0; run < count; first = run) {
-    run = find(graph, first);
-    found.push(near.slice(0, (pointers[run] as number) - (pointers[first] as number)));
+  for (let block = 0, first = 0; block < count; first = block) {
+    block = find(rowBlocks, first);
+    found.push(adjacent.slice(0, (pointers[block] as number) - (pointers[first] as number)));
   }
-  const along = { pointers: pointers.slice(), indices: joined(found) };
-  giveBack(block.reserved);
-  return along;
+  const references = { pointers: pointers.slice(), indices: concatenated(found) };
+  release(memory.allocation);
+  return references;
 }
 type Five = [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
 
-function joined(parts: readonly Int32Array[]): Int32Array {
+function concatenated(parts: readonly Int32Array[]): Int32Array {
   const all = newIntegers(
     "sptrsv",
     parts.reduce((sum, part) => sum + part.length, 0),

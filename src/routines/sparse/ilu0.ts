@@ -1,3 +1,5 @@
+// ilu0, the incomplete LU factorization without fill, on the calling thread. Exported by src/index.ts. Its factors are typical systems for
+// sptrsv, solved in every iteration of a preconditioned method. A "line" is a row of a matrix by rows and a column of one by columns.
 import { ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
 import { checkSparse, patternInfoOf, toCsc, toCsr, trusted } from "../../arrays/sparse.ts";
 import type { Format, Real, Sparse } from "../../arrays/types.ts";
@@ -25,7 +27,7 @@ export function ilu0<V extends Real>(A: Sparse<V>): Sparse<V> {
   return trusted(info.ascends ? factors : { ...A, values: inOrderOf(A, factors) }, info);
 }
 
-// Throws unless every line has its diagonal entry.
+// Throws unless every row (or column) has its diagonal entry.
 function checkDiagonal({ rows: n, pointers, indices }: Sparse<Real>): void {
   for (let i = 0; i < n; i++)
     if (!indices.subarray(pointers[i], pointers[i + 1]).includes(i))
@@ -44,7 +46,7 @@ function entryError(format: "csr" | "csc", line: number, index: number, what: st
   return new ValueError(`ilu0: entry (${row}, ${column}) of ${what}, expected a finite number`, row, column);
 }
 
-// The values of a matrix whose lines ascend, in the order in which A has them.
+// The values of a matrix with ascending lines, in the order of A.
 function inOrderOf<V extends Real>(A: Sparse<V>, { values: sorted, indices }: Sparse<V>): V {
   const values = newVector("ilu0", A.values, sorted.length);
   const line = newVector("ilu0", A.values, A.rows);
@@ -56,19 +58,18 @@ function inOrderOf<V extends Real>(A: Sparse<V>, { values: sorted, indices }: Sp
   return values;
 }
 
-// A line so many times as long as what is left of the one it is subtracted from is searched instead of read: a matrix with a
-// full first row and column would take n^2 steps otherwise, and takes 0.2 s so at n = 300,000.
-const MUCH_LONGER = 32;
+// If line k is this many times as long as the rest of the line it is subtracted from, it is searched instead of read. Otherwise a
+// matrix with a full first row and column would take n^2 steps; with the search it takes 0.2 s at n = 300,000.
+const SEARCH_RATIO = 32;
 
 /**
- * In place, line by line: rows of a matrix by rows, columns of one by columns. The lines k that a line i has entries in before its
- * diagonal are subtracted from it in their order; whatever is not in the pattern of line i is passed over. By rows the factor of
- * line k is l_ik, an entry divided by u_kk, by columns it is u_ki, an entry as it stands; then what is below the diagonal is divided
- * at the end. 27 points on 64 x 64 x 64 nodes, 6.9 million entries, take 1.8 s.
+ * Factors in place, line by line. From line i, the lines k < i for which it has an entry are subtracted in ascending order; entries outside
+ * the pattern of line i are skipped. By rows, the factor of line k is l_ik, an entry divided by u_kk. By columns it is u_ki, the entry
+ * itself, and the entries below the diagonal are divided at the end. 27 points on 64 x 64 x 64 nodes, 6.9 million entries, take 1.8 s.
  */
 function factor({ format: by, rows: n, pointers, indices, values }: Sparse<Real>, format: Format): void {
-  const diagonal = newIntegers("ilu0", n); // where the lines done so far have it
-  const where = newIntegers("ilu0", n); // 1 + where a line had this index last
+  const diagonal = newIntegers("ilu0", n); // its position in each finished line
+  const lastAt = newIntegers("ilu0", n); // 1 + the last position at which each index occurred
   let longest = 0;
   for (let i = 0; i < n; i++) longest = Math.max(longest, (pointers[i + 1] as number) - (pointers[i] as number));
   const sums = new Sums(longest);
@@ -76,19 +77,19 @@ function factor({ format: by, rows: n, pointers, indices, values }: Sparse<Real>
   for (let i = 0; i < n; i++) {
     const from = pointers[i] as number;
     const end = pointers[i + 1] as number;
-    for (let p = from; p < end; p++) where[indices[p] as number] = p + 1;
+    for (let p = from; p < end; p++) lastAt[indices[p] as number] = p + 1;
     sums.start(values, from, end);
     for (let p = from; p < end; p++) {
       const k = indices[p] as number;
       let s = sums.round(p - from, format);
-      if (s !== s) s = exactly({ pointers, indices, values, diagonal }, from, p, Math.min(i, k), format);
+      if (s !== s) s = exactEntry({ pointers, indices, values, diagonal }, from, p, Math.min(i, k), format);
       if (k < i && by === "csr") s = divide(s, values[diagonal[k] as number] as number, format);
       values[p] = finite(s, by, i, k);
       if (k === i) diagonal[i] = p;
       if (k >= i) continue;
       const first = (diagonal[k] as number) + 1;
       const last = pointers[k + 1] as number;
-      if (last - first > MUCH_LONGER * (end - p)) {
+      if (last - first > SEARCH_RATIO * (end - p)) {
         for (let t = p + 1; t < end; t++) {
           const q = find(indices, first, last, indices[t] as number);
           if (q >= 0) sums.subtract(t - from, s, values[q] as number);
@@ -96,7 +97,7 @@ function factor({ format: by, rows: n, pointers, indices, values }: Sparse<Real>
         continue;
       }
       for (let q = first; q < last; q++) {
-        const at = where[indices[q] as number] as number;
+        const at = lastAt[indices[q] as number] as number;
         if (at > from) sums.subtract(at - 1 - from, s, values[q] as number);
       }
     }
@@ -114,16 +115,16 @@ function finite(v: number, by: "csr" | "csc", line: number, index: number): numb
 }
 
 /**
- * RN(s / u), where a zero s has no sign. In binary32 the quotient may be rounded to binary64 first: it is 0 or a normal number there,
- * and with integers S, U < 2^24 and M < 2^25 a quotient S / U 2^a that is not a midpoint M 2^b of binary32 differs from it by 2^-49 of
- * itself at least, so that it stays on its side.
+ * RN(s / u); a zero s gives +0. In binary32 it is safe to round the quotient to binary64 first: there it is 0 or a normal number, and
+ * with integers S, U < 2^24 and M < 2^25 a quotient S / U 2^a that is not a midpoint M 2^b of binary32 differs from it by at least 2^-49
+ * of itself, so that it stays on the same side.
  */
 function divide(s: number, u: number, format: Format): number {
   if (s === 0) return 0;
   return format === "binary64" ? s / u : Math.fround(s / u);
 }
 
-interface Lines {
+interface FactoredLines {
   readonly pointers: Int32Array;
   readonly indices: Int32Array;
   readonly values: Real;
@@ -132,11 +133,11 @@ interface Lines {
 
 const sum = new Superaccumulator();
 
-// The entry at p of the line that begins at `from`, with the products of the lines before `before`, exactly: where the filter
-// could not decide. Lines ascend.
-function exactly({ pointers, indices, values, diagonal }: Lines, from: number, p: number, before: number, format: Format): number {
+// The entry at p of the line that begins at `from`, with the products of the lines k < end, exactly: for entries that the filter
+// cannot decide. Lines ascend.
+function exactEntry({ pointers, indices, values, diagonal }: FactoredLines, from: number, p: number, end: number, format: Format): number {
   sum.clear().add(values[p] as number);
-  for (let q = from; (indices[q] as number) < before; q++) {
+  for (let q = from; (indices[q] as number) < end; q++) {
     const k = indices[q] as number;
     const at = find(indices, (diagonal[k] as number) + 1, pointers[k + 1] as number, indices[p] as number);
     if (at >= 0) sum.addProduct(-(values[q] as number), values[at] as number);
@@ -144,7 +145,7 @@ function exactly({ pointers, indices, values, diagonal }: Lines, from: number, p
   return sum.round("nearest", format);
 }
 
-// Where among indices[from] to indices[end - 1], which ascend, this one is, or -1.
+// The position of `index` in indices[from] to indices[end - 1], which ascend, or -1.
 function find(indices: Int32Array, from: number, end: number, index: number): number {
   let low = from;
   let high = end;
@@ -156,7 +157,7 @@ function find(indices: Int32Array, from: number, end: number, index: number): nu
   return low < end && indices[low] === index ? low : -1;
 }
 
-/** The sums of a line, each carried as in the certified filter (exact/filter.ts, where the bound is proved), side by side. */
+/** The sums for all entries of a line, each as in the certified filter (the bound is proved in exact/filter.ts). */
 class Sums {
   private readonly high: Float64Array;
   private readonly low: Float64Array;
@@ -170,7 +171,7 @@ class Sums {
     this.size = new Float64Array(longest);
   }
 
-  /** Begin with these values. */
+  /** Start with values[from] to values[end - 1]. */
   start(values: Real, from: number, end: number): void {
     for (let p = from; p < end; p++) this.high[p - from] = values[p] as number;
     this.low.fill(0, 0, end - from);
@@ -178,7 +179,7 @@ class Sums {
     this.size.fill(0, 0, end - from);
   }
 
-  /** Subtract x y. A product that is too small for TwoProd leaves the sum to the exact stage, as one that overflows does. */
+  /** Subtract x y. If the product overflows or is too small for TwoProd, the sum is left to the exact stage. */
   subtract(at: number, x: number, y: number): void {
     const p = -x * y;
     const e = twoProd(-x, y, p);
@@ -196,7 +197,7 @@ class Sums {
     this.size[at] = (this.size[at] as number) + Math.abs(lost1) + Math.abs(lost2);
   }
 
-  /** The sum rounded, or NaN where that is open. */
+  /** The rounded sum, or NaN if the bound does not decide it. */
   round(at: number, format: Format): number {
     const low = this.low[at] as number;
     const lost = this.lost[at] as number;

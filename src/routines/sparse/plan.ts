@@ -1,3 +1,5 @@
+// Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, counters, storage) for its
+// Algorithms 1 to 4, for gsf and for the serial loop. sptrsv.ts calls it on engines that do not build plans themselves.
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkPatternAttached } from "../../arrays/sparse.ts";
 import { checkDiagonal, type HostTriangle } from "../../arrays/triangle.ts";
@@ -6,14 +8,14 @@ import { newIntegers } from "../../arrays/vectors.ts";
 import type { Schedule, SparsePlan, SparseTriangle, SystemKernels, Tasks } from "../../engines/kernels.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { levelsOf, placesOf } from "./analysis.ts";
-import { type Choice, chooseEarly, chooseLevels, chooseRuns, type EarlyChoice } from "./choice.ts";
-import { type Finder, graphOf } from "./graph.ts";
-import { Block, type Keeper, refill, type Storage, storeByLevels, storeNatural, takeValues } from "./storage.ts";
-import { equalRuns, merged, phasesOf, ROWS_OF_A_BARRIER, type Runs } from "./tasks.ts";
+import { levelsOf, positionsByLevels } from "./analysis.ts";
+import { type Choice, chooseBlocks, chooseEarly, chooseLevels, type EarlyChoice } from "./choice.ts";
+import { type GraphKernels, graphOf } from "./graph.ts";
+import { loadValues, ReservedArrays, refill, type Storage, type StorageMemory, storeByLevels, storeNatural } from "./storage.ts";
+import { type Blocks, equalBlocks, mergeBlocks, phasesOf, ROWS_PER_BARRIER } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
-type Reserved = Allocation<Uint8Array>;
+type Memory = Allocation<Uint8Array>;
 
 /** A system ready to be solved, and what is needed to give it new values. */
 interface Plan {
@@ -22,69 +24,69 @@ interface Plan {
   readonly levels: () => number;
   readonly knowsLevels: () => boolean;
   readonly bytes: number;
-  /** The pattern that it was made from. */
+  /** The triangle that was analysed. */
   readonly triangle: HostTriangle;
   readonly form: Storage["form"];
   /**
-   * Its memory. `values` are those that were taken while the ones among the entries were in use; `held` is a resident, whose pattern it
-   * needs for new values and levels, and may use for itself.
+   * Its memory. `values` holds new values that arrived while those among the entries were in use. `resident` is the matrix if it is a
+   * resident: its pattern is needed for new values and levels, and the system may use its arrays.
    */
   readonly memory: {
-    readonly entries: Reserved;
-    readonly tasks: Reserved;
-    readonly values?: Reserved;
-    readonly held?: Allocation<unknown>;
+    readonly entries: Memory;
+    readonly tasks: Memory;
+    readonly values?: Memory;
+    readonly resident?: Allocation<unknown>;
   };
-  readonly reserve: (bytes: number) => Reserved;
-  /** Solves are on the calling thread, and through when their call returns: values are never in use. */
-  readonly isAlone: boolean;
+  readonly reserve: (bytes: number) => Memory;
+  /** Whether solves run on the calling thread. They are done when the call returns, so values are never in use. */
+  readonly isSynchronous: boolean;
 }
 
-// Rows in a run: in gsf as many as follow each other, else few enough that long chains still make many runs.
-const MAX_IN_A_LINE = 1024;
-const MAX_IN_A_RUN = 128;
-// Lines in a run where that leaves enough runs: several lines of a grid, next to each other in memory. (128^3 grid with 27
-// points, plain, 2 threads: 15.5 ms with 1024 rows in a run, 21 with 128, since every run begins on pages of its own.)
-const MIN_TOGETHER = 1024;
-// Runs that a worker takes at a time: neighbours, whose unknowns are next to each other.
-const MAX_TOGETHER = 8;
-// Lines in a run by levels: so many that handing one out costs little (some 30 ns, and as much for each run that waits for
+// Rows in a block. In gsf long chains stay in one block; otherwise blocks are so short that long chains still make many.
+const MAX_GSF_BLOCK = 1024;
+const MAX_BLOCK = 128;
+// Rows in a merged block, if that leaves enough blocks: several lines of a grid, adjacent in memory. (128^3 grid with 27
+// points, plain, 2 threads: 15.5 ms with 1024 rows per block, 21 with 128, because every block begins on pages of its own.)
+const MIN_MERGED_BLOCK = 1024;
+// Blocks that a worker takes at a time: neighbours, whose unknowns are adjacent.
+const MAX_BATCH = 8;
+// Rows in a block by levels: enough that handing it out costs little (about 30 ns, and as much for each block that waits for
 // it), yet few enough that every level keeps all workers busy.
-const MAX_LINES = 256;
-const MIN_LINES = 32;
+const MAX_LEVEL_BLOCK = 256;
+const MIN_LEVEL_BLOCK = 32;
 
-/** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, nothing stays reserved. */
+/** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, it frees what it reserved. */
 export function analyse(
   kernels: Pick<SystemKernels, "workers" | "memory" | "firstZero" | "neighbours">,
   triangle: HostTriangle,
   exact: boolean,
   options: SparseOptions,
 ): SparsePlan {
-  const held = kernels.memory.share?.(triangle.A);
-  const taken = new Set<Allocation<unknown>>(held ? [held] : []);
+  const resident = kernels.memory.share?.(triangle.A);
+  const allocations = new Set<Allocation<unknown>>(resident ? [resident] : []);
   const setup: Setup = {
     workers: kernels.workers,
     triangle,
     exact,
     neighbours: (...args) => kernels.neighbours(...args),
-    isThere: held !== undefined,
+    isResident: resident !== undefined,
     reserve(bytes) {
-      const reserved = kernels.memory.reserve("sptrsv", bytes);
-      taken.add(reserved);
-      return reserved;
+      const memory = kernels.memory.reserve("sptrsv", bytes);
+      allocations.add(memory);
+      return memory;
     },
-    giveBack(reserved) {
-      taken.delete(reserved);
-      reserved.free();
+    release(memory) {
+      allocations.delete(memory);
+      memory.free();
     },
   };
   try {
     const plan = planFor(setup, options);
-    const memory = held ? { ...plan.memory, held } : plan.memory;
-    if (plan.form === "as stored") takeValues(kernels, triangle, plan.system);
+    const memory = resident ? { ...plan.memory, resident } : plan.memory;
+    if (plan.form === "as stored") loadValues(kernels, triangle, plan.system);
     return asPlan({ ...plan, memory, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes) });
   } catch (error) {
-    for (const reserved of taken) reserved.free();
+    for (const allocation of allocations) allocation.free();
     throw error;
   }
 }
@@ -98,12 +100,12 @@ function asPlan(plan: Plan): SparsePlan {
     schedule,
     reason,
     levels() {
-      if (freed && memory.held && !plan.knowsLevels())
+      if (freed && memory.resident && !plan.knowsLevels())
         throw new ShapeError("TriangularPlan.levels: the plan was freed, expected one that is in use (or a matrix that is not a resident)");
       return plan.levels();
     },
     bytes,
-    isCollected: memory.entries.isCollected === true && memory.tasks.isCollected === true && !memory.held,
+    isCollected: memory.entries.isCollected === true && memory.tasks.isCollected === true && !memory.resident,
     *solve(b: Real, x: Real): Routine<void> {
       yield (kernels) => (kernels as unknown as SystemKernels).sptrsv(system, b, x);
     },
@@ -114,12 +116,12 @@ function asPlan(plan: Plan): SparsePlan {
     },
     free() {
       freed = true;
-      for (const block of Object.values(memory)) block.free();
+      for (const allocation of Object.values(memory)) allocation.free();
     },
   };
 }
 
-interface Setup extends Finder, Keeper {
+interface Setup extends GraphKernels, StorageMemory {
   readonly workers: number;
   readonly triangle: HostTriangle;
   readonly exact: boolean;
@@ -129,64 +131,62 @@ function planFor(setup: Setup, options: SparseOptions): Plan {
   const { workers, triangle, exact } = setup;
   const early = chooseEarly(options, workers, triangle.n + triangle.A.values.length);
   const { schedule } = early;
-  // In exact mode a column only signals, and the owner of a row gathers it: lines are always rows.
+  // In exact mode a finished column only signals, and the worker that owns a row computes its sum: rows are stored.
   const columns = !exact && (schedule === "levc" || schedule === "slfc");
-  const most = schedule === "gsf" ? MAX_IN_A_LINE : MAX_IN_A_RUN;
+  const maxRows = schedule === "gsf" ? MAX_GSF_BLOCK : MAX_BLOCK;
   const work = workers === 0 ? triangle.n : 0;
-  const { storage, runs } = storeNatural(setup, triangle, { columns, work, most, byShapes: schedule === "gsf" });
-  const plan = planByRuns(setup, early, storage, runs, columns);
+  const { storage, blocks } = storeNatural(setup, triangle, { columns, work, maxRows, byShapes: schedule === "gsf" });
+  const plan = planNatural(setup, early, storage, blocks, columns);
   if ("system" in plan) return plan;
-  setup.giveBack(storage.block.reserved);
+  setup.release(storage.memory.allocation);
   return planByLevels(setup, plan, columns);
 }
 
-// Lines in the natural order: one after another, or in runs if there are enough of them that do not wait for each other. If
-// not, what to do by levels.
-function planByRuns(setup: Setup, early: EarlyChoice, storage: Storage, runs: Runs, columns: boolean): Plan | Choice {
+// Natural order: row by row, or in blocks if enough of them do not wait for each other. Otherwise returns the choice for an order by
+// levels.
+function planNatural(setup: Setup, early: EarlyChoice, storage: Storage, blocks: Blocks, columns: boolean): Plan | Choice {
   const { workers, triangle } = setup;
   const { n, upper } = triangle;
-  const { starts, lookup } = runs;
-  if (early.schedule === "serial") return made(setup, storage, early, { count: 1 });
-  if (early.schedule === "gsf") return made(setup, storage, early, { count: starts.length - 1, runs: starts, lookup });
-  for (const candidate of [merged(runs, MIN_TOGETHER), runs]) {
+  const { starts, lookup } = blocks;
+  if (early.schedule === "serial") return buildPlan(setup, storage, early, { count: 1 });
+  if (early.schedule === "gsf") return buildPlan(setup, storage, early, { count: starts.length - 1, blocks: starts, lookup });
+  for (const candidate of [mergeBlocks(blocks, MIN_MERGED_BLOCK), blocks]) {
     const { levels, ilev, sequence, counts, targets, list } = graphOf(setup, { ...storage, n, upper }, candidate, columns);
-    const choice = chooseRuns(early, counts.length, levels, workers);
+    const choice = chooseBlocks(early, counts.length, levels, workers);
     if (!choice) continue;
     const phases = phasesOf(ilev, 2);
-    const together = Math.max(1, Math.min(MAX_TOGETHER, Math.floor(counts.length / levels / (2 * workers))));
-    const tasks = isLevels(choice.schedule)
-      ? { count: phases.length - 1, phases }
-      : { count: counts.length, together, counts, targets, list };
-    return made(setup, storage, choice, { ...tasks, runs: candidate.starts, sequence });
+    const batch = Math.max(1, Math.min(MAX_BATCH, Math.floor(counts.length / levels / (2 * workers))));
+    const tasks = isLevels(choice.schedule) ? { count: phases.length - 1, phases } : { count: counts.length, batch, counts, targets, list };
+    return buildPlan(setup, storage, choice, { ...tasks, blocks: candidate.starts, sequence });
   }
   const other = chooseLevels(early, n, () => countLevels(triangle), workers);
-  return other.schedule === "serial" ? made(setup, storage, other, { count: 1 }) : other;
+  return other.schedule === "serial" ? buildPlan(setup, storage, other, { count: 1 }) : other;
 }
 
-// Lines in the order of levels.
+// Rows in the order of levels.
 function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
   const { workers, triangle, reserve } = setup;
   const { n, upper } = triangle;
   const lev = newIntegers("sptrsv", n);
-  const ilev = placesOf(lev, levelsOf(triangle, lev));
+  const ilev = positionsByLevels(lev, levelsOf(triangle, lev));
   const storage = storeByLevels(reserve, triangle, columns, lev);
   if (isLevels(choice.schedule)) {
-    const phases = phasesOf(ilev, workers === 1 ? Number.POSITIVE_INFINITY : ROWS_OF_A_BARRIER);
-    return made(setup, storage, choice, { count: phases.length - 1, phases });
+    const phases = phasesOf(ilev, workers === 1 ? Number.POSITIVE_INFINITY : ROWS_PER_BARRIER);
+    return buildPlan(setup, storage, choice, { count: phases.length - 1, phases });
   }
-  const share = Math.max(MIN_LINES, Math.min(MAX_LINES, n / Math.max(ilev.length - 1, 1) / (2 * workers)));
-  const runs = equalRuns(n, 2 ** Math.floor(Math.log2(share)));
-  const { counts, targets, list } = graphOf(setup, { ...storage, n, upper }, runs, columns);
-  return made(setup, storage, choice, { count: counts.length, runs: runs.starts, counts, targets, list });
+  const share = Math.max(MIN_LEVEL_BLOCK, Math.min(MAX_LEVEL_BLOCK, n / Math.max(ilev.length - 1, 1) / (2 * workers)));
+  const blocks = equalBlocks(n, 2 ** Math.floor(Math.log2(share)));
+  const { counts, targets, list } = graphOf(setup, { ...storage, n, upper }, blocks, columns);
+  return buildPlan(setup, storage, choice, { count: counts.length, blocks: blocks.starts, counts, targets, list });
 }
 
 const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
 const countLevels = (triangle: HostTriangle): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
 
-function made({ triangle, exact, reserve, workers }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
+function buildPlan({ triangle, exact, reserve, workers }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
   const { n, upper } = triangle;
-  const { block, form, ...entries } = storage;
-  const { tasks, block: more } = placed(reserve, found);
+  const { memory, form, ...entries } = storage;
+  const { tasks, memory: taskMemory } = copyTasks(reserve, found);
   let levels: number | undefined = schedule === "serial" || schedule === "gsf" ? 0 : undefined;
   return {
     system: { ...entries, n, upper, exact, schedule, tasks },
@@ -199,50 +199,50 @@ function made({ triangle, exact, reserve, workers }: Setup, storage: Storage, { 
       return levels;
     },
     knowsLevels: () => levels !== undefined,
-    bytes: block.bytes + more.bytes,
+    bytes: memory.byteLength + taskMemory.byteLength,
     triangle,
     form,
-    memory: { entries: block.reserved, tasks: more.reserved },
+    memory: { entries: memory.allocation, tasks: taskMemory.allocation },
     reserve,
-    isAlone: workers === 0,
+    isSynchronous: workers === 0,
   };
 }
 
-// The arrays of tasks in memory of the engine.
-function placed(reserve: (bytes: number) => Reserved, { count, together, ...arrays }: Tasks): { tasks: Tasks; block: Block } {
+// Copies the arrays of tasks into memory of the engine.
+function copyTasks(reserve: Setup["reserve"], { count, batch, ...arrays }: Tasks): { tasks: Tasks; memory: ReservedArrays } {
   const all = Object.entries(arrays as Record<string, Int32Array | undefined>);
-  const block = new Block(
+  const memory = new ReservedArrays(
     reserve,
     all.map(([, array]) => array?.byteLength ?? 0),
   );
   const copies = all.map(([name, array]) => {
-    const copy = array && block.integers(array.length);
+    const copy = array && memory.integers(array.length);
     if (copy && array) copy.set(array);
     return [name, copy];
   });
-  return { tasks: { count, together, ...Object.fromEntries(copies) }, block };
+  return { tasks: { count, batch, ...Object.fromEntries(copies) }, memory };
 }
 
-function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Reserved | undefined } {
+function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Memory | undefined } {
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   checkPatternAttached("TriangularPlan.update", "A", triangle.A);
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
-  const isOwn = system.values !== plan.triangle.A.values; // not a resident's
-  if (isOwn && (plan.isAlone || !inUse)) {
+  const isOwn = system.values !== plan.triangle.A.values; // not those of a resident
+  if (isOwn && (plan.isSynchronous || !inUse)) {
     refill(triangle, form, system);
     return { plan };
   }
   const width = from.BYTES_PER_ELEMENT;
   const apart = system.diagonalAt ? undefined : system.diagonal;
-  const block = new Block(plan.reserve, [width * system.values.length, width * (apart?.length ?? 0)]);
-  const values = block.reals(from, system.values.length);
-  const next = { ...system, values, diagonal: apart ? block.reals(from, apart.length) : system.diagonal && values };
+  const memory = new ReservedArrays(plan.reserve, [width * system.values.length, width * (apart?.length ?? 0)]);
+  const values = memory.reals(from, system.values.length);
+  const next = { ...system, values, diagonal: apart ? memory.reals(from, apart.length) : system.diagonal && values };
   try {
     refill(triangle, form, next);
   } catch (error) {
-    block.reserved.free();
+    memory.allocation.free();
     throw error;
   }
-  return { plan: { ...plan, system: next, memory: { ...plan.memory, values: block.reserved } }, replaced: plan.memory.values };
+  return { plan: { ...plan, system: next, memory: { ...plan.memory, values: memory.allocation } }, replaced: plan.memory.values };
 }

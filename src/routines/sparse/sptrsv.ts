@@ -1,3 +1,5 @@
+// The routine sptrsv: checks the arguments, has a plan built by the engine or by plan.ts, and wraps it as the TriangularPlan that users
+// hold. Called by routines.ts. The schedules are those of the sparse paper; types.ts has the options.
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
 import { EngineError, ShapeError } from "../../arrays/errors.ts";
 import { asRow, checkSeparate } from "../../arrays/matrix.ts";
@@ -14,7 +16,7 @@ import { outputOf } from "../outputs.ts";
 import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
 
-/** A plan for the solution of (L + D) x = b or (U + D) x = b; `run` runs its solves. */
+/** A plan for solving (L + D) x = b or (U + D) x = b; `run` runs its methods. */
 export function* sptrsv(A: SparseOperand, options: SparseOptions = {}, run: Run): Routine<unknown> {
   const format = checkSparse("sptrsv", "A", A);
   if (A.rows !== A.cols) throw new ShapeError(`sptrsv: A is ${A.rows} by ${A.cols}, expected a square matrix`);
@@ -35,10 +37,10 @@ export function* sptrsv(A: SparseOperand, options: SparseOptions = {}, run: Run)
     info: patternInfoOf(A),
   };
   const plan = (yield (kernels) => planOn(kernels, triangle, exact, options)) as SparsePlan;
-  return facade(plan, format, A.values.length, run);
+  return publicPlan(plan, format, A.values.length, run);
 }
 
-// On the engine, if it makes plans itself, otherwise on the calling thread.
+// The engine builds the plan if it can; otherwise the calling thread does.
 function planOn(kernels: MatrixKernels | AsyncKernels, triangle: TriangleSource, exact: boolean, options: SparseOptions): unknown {
   if (kernels.plan) return kernels.plan(triangle, exact, options);
   if (!isTriangleOnHost(triangle)) throw new EngineError("sptrsv: the engine makes no plans of a matrix that the host cannot read");
@@ -66,39 +68,39 @@ function* solve(plan: SparsePlan, format: Format, b: Operand, out?: Operand): Ro
   return out;
 }
 
-// The caller may change an array on the host before a call that has to wait reads it. Residents are borrowed until the call resolves.
+// A call that has to wait copies arrays on the host, because the caller may change them. Residents are borrowed until the call resolves.
 const lastingCopy = (routine: string, x: Operand): Operand => (isOnHost(x) ? copyOf(routine, x) : x);
 
-// What users see of a plan.
-function facade(first: SparsePlan, format: Format, entries: number, run: Run): object {
+// The TriangularPlan that users hold.
+function publicPlan(first: SparsePlan, format: Format, entries: number, run: Run): object {
   const { schedule, reason, bytes, isCollected = false } = first;
-  const held: Held = { plan: first, replaced: [], updating: undefined };
+  const state: PlanState = { plan: first, replaced: [], updating: undefined };
   const lifetime = new Lifetime("the plan was freed, expected one that is in use", {
     free() {
-      freeReplaced(held);
-      held.plan.free();
+      freeReplaced(state);
+      state.plan.free();
     },
-    idle: () => freeReplaced(held),
+    idle: () => freeReplaced(state),
     isCollected,
   });
   function* solveWithPlan(b: Operand, out?: Operand): Routine<Operand> {
     lifetime.checkOpen("TriangularPlan.solve");
     let right = b;
-    if (held.updating) {
+    if (state.updating) {
       right = lastingCopy("TriangularPlan.solve", b);
-      yield* afterUpdates(held);
+      yield* afterUpdates(state);
     }
-    return yield* lifetime.use(solve(held.plan, format, right, out));
+    return yield* lifetime.use(solve(state.plan, format, right, out));
   }
   function* updateValues(values: Operand): Routine<void> {
     lifetime.checkOpen("TriangularPlan.update");
     checkVectorOf("TriangularPlan.update", "values", values, format, "A");
     checkSize("TriangularPlan.update", "values", values, entries, "the entries of A");
-    const taken = held.updating ? lastingCopy("TriangularPlan.update", values) : values;
-    yield* afterUpdates(held);
-    yield* lifetime.use(takeValues(held, taken, lifetime.isInUse));
+    const taken = state.updating ? lastingCopy("TriangularPlan.update", values) : values;
+    yield* afterUpdates(state);
+    yield* lifetime.use(replaceValues(state, taken, lifetime.isInUse));
   }
-  // biome-ignore lint/correctness/useYield: a routine, so that its errors come as those of others do
+  // biome-ignore lint/correctness/useYield: a routine, so that its errors are reported like those of the others
   function* freePlan(): Routine<void> {
     lifetime.checkOpen("TriangularPlan.free");
     lifetime.free();
@@ -107,7 +109,7 @@ function facade(first: SparsePlan, format: Format, entries: number, run: Run): o
     schedule,
     reason,
     get levels() {
-      return held.plan.levels();
+      return state.plan.levels();
     },
     bytes,
     solve: (b: Operand, out?: Operand) => run(solveWithPlan(b, out)),
@@ -116,35 +118,35 @@ function facade(first: SparsePlan, format: Format, entries: number, run: Run): o
   };
 }
 
-/** The plan as it is now, the values that updates replaced while solves used them, and the update that is pending. */
-interface Held {
+/** The current plan, values that updates replaced while solves were using them, and the pending update. */
+interface PlanState {
   plan: SparsePlan;
   replaced: readonly { free(): void }[];
   updating: Wait | undefined;
 }
 
-function freeReplaced(held: Held): void {
-  for (const memory of held.replaced) memory.free();
-  held.replaced = [];
+function freeReplaced(state: PlanState): void {
+  for (const memory of state.replaced) memory.free();
+  state.replaced = [];
 }
 
-// Calls that come while an update is pending see the values that it brings.
-function* afterUpdates(held: Held): Routine<void> {
-  while (held.updating) yield held.updating;
+// Calls made while an update is pending use its values.
+function* afterUpdates(state: PlanState): Routine<void> {
+  while (state.updating) yield state.updating;
 }
 
-function* takeValues(held: Held, values: Operand, inUse: boolean): Routine<void> {
+function* replaceValues(state: PlanState, values: Operand, inUse: boolean): Routine<void> {
   let done = (): void => {};
   const finished = new Promise<void>((resolve) => {
     done = resolve;
   });
-  held.updating = { later: () => finished };
+  state.updating = { later: () => finished };
   try {
-    const { plan, replaced } = yield* held.plan.withValues(values, inUse);
-    held.plan = plan;
-    if (replaced) held.replaced = [...held.replaced, replaced];
+    const { plan, replaced } = yield* state.plan.withValues(values, inUse);
+    state.plan = plan;
+    if (replaced) state.replaced = [...state.replaced, replaced];
   } finally {
-    held.updating = undefined;
+    state.updating = undefined;
     done();
   }
 }

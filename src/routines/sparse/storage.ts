@@ -1,92 +1,116 @@
+// How a plan stores the entries of its triangle in engine memory: with the diagonal apart, or within lines that are kept as A stores them.
+// Called by plan.ts. As in the sparse paper, levr and slfr use rows; levc and slfc use columns, though only in plain arithmetic.
 import { zeroOnDiagonal } from "../../arrays/matrix.ts";
 import type { Shapes } from "../../arrays/shapes.ts";
-import { addUp } from "../../arrays/sparse.ts";
-import { checkDiagonal, comesBefore, diagonalPositionOf, type HostTriangle } from "../../arrays/triangle.ts";
+import { prefixSums } from "../../arrays/sparse.ts";
+import { checkDiagonal, diagonalPositionOf, type HostTriangle, linesEndAtDiagonal } from "../../arrays/triangle.ts";
+import type { Triangular } from "../../arrays/triangular.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { aligned, newIntegers, part } from "../../arrays/vectors.ts";
 import type { SparseTriangle, SystemKernels } from "../../engines/kernels.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import { copyLines, count, fill, type TriangleEntries } from "./analysis.ts";
-import { findRuns, type Runs, runsBetween } from "./tasks.ts";
-
-// Where the entries of a plan are: in memory of the engine, with the diagonal apart or, of lines as they are stored, in line.
+import { type Blocks, blocksFromBits, findBlocks } from "./tasks.ts";
 
 /** The entries of a plan. */
 export interface Storage extends TriangleEntries, Pick<SparseTriangle, "diagonalAt" | "shapes" | "order" | "work"> {
-  readonly block: Block;
-  /** Lines of A as they are; without the other triangle; in another order; or lines across those of A. */
-  readonly form: "as stored" | "lines" | "along" | "across";
+  readonly memory: ReservedArrays;
+  /** The lines of A as they are; without the other triangle; in another order; or those of the transpose. */
+  readonly form: "as stored" | "one triangle" | "reordered" | "transposed";
 }
 
-/** Where memory comes from. */
+/** Allocates memory of the engine. */
 export type Reserve = (bytes: number) => Allocation<Uint8Array>;
 
-/** What keeps the entries of a plan. */
-export interface Keeper {
+/** Where the entries of a plan are stored. */
+export interface StorageMemory {
   readonly reserve: Reserve;
-  /** Whether the matrix is in that memory, never changes, and stays there as long as the plan. */
-  readonly isThere: boolean;
+  /** Whether A already is in that memory, never changes, and stays there as long as the plan. */
+  readonly isResident: boolean;
 }
 
-/** How lines in the natural order are to be kept. */
-export interface Natural {
+/** How lines in natural order are stored and divided into blocks. */
+export interface NaturalOrderOptions {
+  /** Columns rather than rows. */
   readonly columns: boolean;
-  /** How many numbers more there is to be room for. */
+  /** Additional numbers to reserve, for SparseTriangle.work. */
   readonly work: number;
-  /** Lines in a run. */
-  readonly most: number;
-  /** Without their indices, where their shapes are known. */
+  /** The largest number of rows in a block. */
+  readonly maxRows: number;
+  /** Store shapes instead of indices if they are known. */
   readonly byShapes: boolean;
 }
 
 /**
- * The rows or columns of a triangle in the natural order, and their runs. Lines that are those of A, which has nothing else, are kept as
- * they are, and only takeValues() brings their values.
+ * Stores the rows or columns of a triangle in natural order, and finds their blocks. If they are the lines of A, and A has nothing else,
+ * they are stored as they are; loadValues() then copies their values.
  */
-export function storeNatural(keeper: Keeper, triangle: HostTriangle, how: Natural): { storage: Storage; runs: Runs } {
+export function storeNatural(
+  where: StorageMemory,
+  triangle: HostTriangle,
+  options: NaturalOrderOptions,
+): { storage: Storage; blocks: Blocks } {
   const { n, upper, byRows, unit, info } = triangle;
-  const { columns, most, work } = how;
+  const { columns, maxRows, work, byShapes } = options;
   const { triangular } = info;
-  const across = columns === byRows;
-  if (!across && triangular && (comesBefore(triangle) ? triangular.before : triangular.after) && (unit || triangular.diagonal)) {
-    const runs = runsBetween(triangular.gaps, n, upper, columns, most);
-    return { storage: storeAsStored(keeper, triangle, work, how.byShapes ? triangular.shapes : undefined), runs };
+  const transpose = columns === byRows;
+  if (!transpose && triangular && isWhole(triangle, triangular) && (unit || triangular.diagonal)) {
+    const blocks = blocksFromBits(triangular.lacksNeighbour, n, upper, columns, maxRows);
+    return { storage: storeAsStored(where, triangle, work, byShapes ? triangular.shapes : undefined), blocks };
   }
-  const storage = across ? storeCounted(keeper.reserve, triangle, true, undefined, work) : storeLines(keeper.reserve, triangle, work);
-  return { storage, runs: findRuns({ ...storage, n, upper }, columns, most) };
+  const storage = transpose ? storeCounted(where.reserve, triangle, true, undefined, work) : storeLines(where.reserve, triangle, work);
+  return { storage, blocks: findBlocks({ ...storage, n, upper }, columns, maxRows) };
 }
 
-function storeAsStored({ reserve, isThere }: Keeper, { A, unit, info }: HostTriangle, work: number, shapes: Shapes | undefined): Storage {
+// Whether A has no entries in the other triangle.
+function isWhole(triangle: HostTriangle, { endsAtDiagonal, startsAtDiagonal }: Triangular): boolean {
+  return linesEndAtDiagonal(triangle) ? endsAtDiagonal : startsAtDiagonal;
+}
+
+function storeAsStored(
+  { reserve, isResident }: StorageMemory,
+  { A, unit, info }: HostTriangle,
+  work: number,
+  shapes: Shapes | undefined,
+): Storage {
   const bytes = A.values.BYTES_PER_ELEMENT * work;
-  const { block, pointers, indices, values, ...more } = isThere
-    ? { ...A, block: new Block(reserve, [bytes]), shapes: undefined }
-    : copyOfPattern(reserve, A, bytes, shapes);
+  const { memory, pointers, indices, values, ...more } = isResident
+    ? { ...A, memory: new ReservedArrays(reserve, [bytes]), shapes: undefined }
+    : copyPattern(reserve, A, bytes, shapes);
   const lines = { begins: pointers, indices, values, diagonal: unit ? undefined : values };
-  const numbers = block.reals(A.values, work);
-  return { ...lines, block, form: "as stored", diagonalAt: diagonalPositionOf(info), shapes: more.shapes, order: undefined, work: numbers };
+  const numbers = memory.reals(A.values, work);
+  return {
+    ...lines,
+    memory,
+    form: "as stored",
+    diagonalAt: diagonalPositionOf(info),
+    shapes: more.shapes,
+    order: undefined,
+    work: numbers,
+  };
 }
 
-// With room for the values, and for so many bytes more. By shapes 240 MB are copied in place of 356 for a 128^3 grid with 27 points, in
-// 22 ms in place of 30; solves of gsf on two threads take as long.
-function copyOfPattern(reserve: Reserve, { pointers, indices, values }: Sparse<Real>, more: number, shapes: Shapes | undefined) {
+// Leaves room for the values and for `extraBytes`. With shapes, 240 MB are copied instead of 356 for a 128^3 grid with 27 points, in
+// 22 ms instead of 30; solves with gsf on two threads take the same time.
+function copyPattern(reserve: Reserve, { pointers, indices, values }: Sparse<Real>, extraBytes: number, shapes: Shapes | undefined) {
   const { ofLine, starts, offsets } = shapes ?? { ofLine: new Uint8Array(), starts: new Int32Array(), offsets: indices };
   const arrays = [pointers, offsets, values, ofLine, starts];
-  const block = new Block(reserve, [more, ...arrays.map(({ byteLength }) => byteLength)]);
-  const copy = { pointers: block.integers(pointers.length), indices: block.integers(offsets.length) };
+  const memory = new ReservedArrays(reserve, [extraBytes, ...arrays.map(({ byteLength }) => byteLength)]);
+  const copy = { pointers: memory.integers(pointers.length), indices: memory.integers(offsets.length) };
   copy.pointers.set(pointers);
   copy.indices.set(offsets);
-  const own = shapes && { ofLine: block.octets(ofLine.length), starts: block.integers(starts.length) };
-  own?.ofLine.set(ofLine);
-  own?.starts.set(starts);
-  return { ...copy, block, values: block.reals(values, values.length), shapes: own };
+  const ownShapes = shapes && { ofLine: memory.bytes(ofLine.length), starts: memory.integers(starts.length) };
+  ownShapes?.ofLine.set(ofLine);
+  ownShapes?.starts.set(starts);
+  return { ...copy, memory, values: memory.reals(values, values.length), shapes: ownShapes };
 }
 
-// Values that are copied and looked at together, so that they are still in a cache: 128 KiB. (128^3 grid with 27 points: 20.7 ms, 22 with
-// half as many, 25 with twice as many; the copy alone 17.)
+// Values that are copied and then checked while they are still in a cache: 128 KiB. (128^3 grid with 27 points: 20.7 ms, 22 with
+// half as many, 25 with twice as many; the copy alone takes 17.)
 const PIECE = 16384;
 
-/** The values of lines that are kept as they are stored. Throws a SingularError for the first zero on the diagonal. */
-export function takeValues(
+/** Copies the values of lines that are stored as they are. Throws a SingularError for the first zero on the diagonal. */
+export function loadValues(
   kernels: Pick<SystemKernels, "firstZero">,
   { A, n }: HostTriangle,
   { begins: pointers, values, diagonal, diagonalAt }: Pick<SparseTriangle, "begins" | "values" | "diagonal" | "diagonalAt">,
@@ -102,99 +126,106 @@ export function takeValues(
   }
 }
 
-// Lines of A without its other triangle: nothing is counted beforehand and there is room for all of A. What is never touched takes
-// no memory.
+// The lines of A without its other triangle. Entries are not counted first: memory is reserved for all of A, and pages that are never
+// touched cost nothing.
 function storeLines(reserve: Reserve, triangle: HostTriangle, work: number): Storage {
   const { A, n, unit } = triangle;
   const width = A.values.BYTES_PER_ELEMENT;
   const entries = A.values.length;
-  const block = new Block(reserve, [4 * (n + 1), unit ? 0 : width * n, width * work, 4 * entries, width * entries]);
-  const begins = block.integers(n + 1);
-  const diagonal = unit ? undefined : block.reals(A.values, n);
+  const memory = new ReservedArrays(reserve, [4 * (n + 1), unit ? 0 : width * n, width * work, 4 * entries, width * entries]);
+  const begins = memory.integers(n + 1);
+  const diagonal = unit ? undefined : memory.reals(A.values, n);
   const shared = {
-    block,
+    memory,
     begins,
     diagonal,
     diagonalAt: undefined,
     order: undefined,
-    work: block.reals(A.values, work),
+    work: memory.reals(A.values, work),
   };
-  const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
-  return complete(triangle, { ...storage, form: "lines" }, copyLines(triangle, storage));
+  const storage = { ...shared, indices: memory.integers(entries), values: memory.reals(A.values, entries) };
+  return complete(triangle, { ...storage, form: "one triangle" }, copyLines(triangle, storage));
 }
 
-/** The rows or columns of a triangle in an order by levels, where unknown i comes at place[i]. */
-export function storeByLevels(reserve: Reserve, triangle: HostTriangle, columns: boolean, place: Int32Array): Storage {
-  return storeCounted(reserve, triangle, columns === triangle.byRows, place, 0);
+/** The rows or columns of a triangle in an order by levels, where unknown i comes at position[i]. */
+export function storeByLevels(reserve: Reserve, triangle: HostTriangle, columns: boolean, position: Int32Array): Storage {
+  return storeCounted(reserve, triangle, columns === triangle.byRows, position, 0);
 }
 
-function storeCounted(reserve: Reserve, triangle: HostTriangle, across: boolean, place: Int32Array | undefined, work: number): Storage {
+function storeCounted(
+  reserve: Reserve,
+  triangle: HostTriangle,
+  transpose: boolean,
+  position: Int32Array | undefined,
+  work: number,
+): Storage {
   const { A, n, unit } = triangle;
-  const { entries, ofLine } = count(triangle, across);
+  const { entries, perLine } = count(triangle, transpose);
   const width = A.values.BYTES_PER_ELEMENT;
-  const sizes = [4 * (n + 1), unit ? 0 : width * n, place ? 4 * n : 0, width * work, 4 * entries, width * entries];
-  const block = new Block(reserve, sizes);
-  const begins = block.integers(n + 1);
+  const sizes = [4 * (n + 1), unit ? 0 : width * n, position ? 4 * n : 0, width * work, 4 * entries, width * entries];
+  const memory = new ReservedArrays(reserve, sizes);
+  const begins = memory.integers(n + 1);
   begins[0] = 0;
-  for (let l = 0; l < n; l++) begins[(place ? (place[l] as number) : l) + 1] = ofLine[l] as number;
-  addUp(begins);
-  const diagonal = unit ? undefined : block.reals(A.values, n);
-  const order = place && block.integers(n);
-  if (place && order) for (let i = 0; i < n; i++) order[place[i] as number] = i;
-  const shared = { block, begins, diagonal, diagonalAt: undefined, order, work: block.reals(A.values, work) };
-  const storage = { ...shared, indices: block.integers(entries), values: block.reals(A.values, entries) };
-  return complete(triangle, { ...storage, form: across ? "across" : "along" }, fill(triangle, across, place, storage));
+  for (let l = 0; l < n; l++) begins[(position ? (position[l] as number) : l) + 1] = perLine[l] as number;
+  prefixSums(begins);
+  const diagonal = unit ? undefined : memory.reals(A.values, n);
+  const order = position && memory.integers(n);
+  if (position && order) for (let i = 0; i < n; i++) order[position[i] as number] = i;
+  const shared = { memory, begins, diagonal, diagonalAt: undefined, order, work: memory.reals(A.values, work) };
+  const storage = { ...shared, indices: memory.integers(entries), values: memory.reals(A.values, entries) };
+  const form = transpose ? "transposed" : "reordered";
+  return complete(triangle, { ...storage, form }, fill(triangle, transpose, position, storage));
 }
 
-// Not without a whole diagonal.
+// Throws if a diagonal entry is missing or zero.
 function complete(triangle: HostTriangle, storage: Storage, found: number): Storage {
   if (!triangle.unit && found < triangle.n) checkDiagonal("sptrsv", triangle);
   return storage;
 }
 
-/** New values of the same pattern; indices that are not those of A are written once more as they are. */
+/** Stores new values of the same pattern. Indices that differ from those of A are written again, unchanged. */
 export function refill(triangle: HostTriangle, form: Storage["form"], to: TriangleEntries & Pick<Storage, "order">): void {
   const { values, order } = to;
   const { A, n } = triangle;
   if (form === "as stored") {
     values.set(A.values);
-  } else if (form === "lines") {
+  } else if (form === "one triangle") {
     copyLines(triangle, to);
   } else {
-    const place = order && newIntegers("TriangularPlan.update", n);
-    if (place && order) for (let k = 0; k < n; k++) place[order[k] as number] = k;
-    fill(triangle, form === "across", place, to);
+    const position = order && newIntegers("TriangularPlan.update", n);
+    if (position && order) for (let k = 0; k < n; k++) position[order[k] as number] = k;
+    fill(triangle, form === "transposed", position, to);
   }
 }
 
-/** Reserved memory, cut into arrays one after another. */
-export class Block {
-  readonly reserved: Allocation<Uint8Array>;
-  readonly bytes: number;
+/** One allocation, divided into arrays one after another. */
+export class ReservedArrays {
+  readonly allocation: Allocation<Uint8Array>;
+  readonly byteLength: number;
   private next: number;
 
   constructor(reserve: Reserve, sizes: readonly number[]) {
-    this.bytes = sizes.reduce((sum, size) => sum + aligned(size), 0);
-    this.reserved = reserve(this.bytes);
-    this.next = this.reserved.value.byteOffset;
+    this.byteLength = sizes.reduce((sum, size) => sum + aligned(size), 0);
+    this.allocation = reserve(this.byteLength);
+    this.next = this.allocation.value.byteOffset;
   }
 
   integers(length: number): Int32Array {
-    return new Int32Array(this.reserved.value.buffer, this.cut(4 * length), length);
+    return new Int32Array(this.allocation.value.buffer, this.take(4 * length), length);
   }
 
-  octets(length: number): Uint8Array {
-    return new Uint8Array(this.reserved.value.buffer, this.cut(length), length);
+  bytes(length: number): Uint8Array {
+    return new Uint8Array(this.allocation.value.buffer, this.take(length), length);
   }
 
   reals(like: Real, length: number): Real {
-    const at = this.cut(like.BYTES_PER_ELEMENT * length);
+    const at = this.take(like.BYTES_PER_ELEMENT * length);
     return like.BYTES_PER_ELEMENT === 8
-      ? new Float64Array(this.reserved.value.buffer, at, length)
-      : new Float32Array(this.reserved.value.buffer, at, length);
+      ? new Float64Array(this.allocation.value.buffer, at, length)
+      : new Float32Array(this.allocation.value.buffer, at, length);
   }
 
-  private cut(bytes: number): number {
+  private take(bytes: number): number {
     const at = this.next;
     this.next += aligned(bytes);
     return at;

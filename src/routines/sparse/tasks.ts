@@ -1,23 +1,23 @@
+// What the schedules hand out: phases (levr, levc) and blocks of rows, or of columns in the plain column-wise schedules. The rows of a
+// block are consecutive in the order of substitution and solved in that order, so a block waits only for earlier blocks, never for
+// itself. The sparse paper hands out single rows (Algorithms 1 to 4). Called by plan.ts, storage.ts and graph.ts.
 import { newIntegers } from "../../arrays/vectors.ts";
 import type { SparseTriangle } from "../../engines/kernels.ts";
 import { LOOKUP_SHIFT } from "../../engines/lookup.ts";
 
-// What the schedules hand out: phases, and runs of lines that follow each other in the order of substitution. A run does its lines
-// in order, so it waits for earlier runs only and never for itself.
-
-// A barrier takes about as long as this many rows.
-export const ROWS_OF_A_BARRIER = 64;
+/** A barrier takes about as long as this many rows. */
+export const ROWS_PER_BARRIER = 64;
 
 /**
- * Where phases begin, and the end, for levels of single lines or of runs: ~start of a phase that one worker does alone, which
- * may be many levels with fewer tasks than `least`, without barriers in between.
+ * Where phases begin, and the end, for levels of single rows or of blocks. ~start begins a phase for one worker alone: any number of
+ * levels with fewer than `minTasks` tasks each, without barriers between them.
  */
-export function phasesOf(ilev: Int32Array, least: number): Int32Array {
+export function phasesOf(ilev: Int32Array, minTasks: number): Int32Array {
   const levels = ilev.length - 1;
   const phases: number[] = [];
   for (let m = 0, alone = false; m < levels; m++) {
     const start = ilev[m] as number;
-    const small = (ilev[m + 1] as number) - start < least;
+    const small = (ilev[m + 1] as number) - start < minTasks;
     if (!small) phases.push(start);
     else if (!alone) phases.push(~start);
     alone = small;
@@ -25,35 +25,35 @@ export function phasesOf(ilev: Int32Array, least: number): Int32Array {
   return Int32Array.from([...phases, ilev[levels] as number]);
 }
 
-/** The lines of a system, without what depends on its schedule. */
-export type Lines = Pick<SparseTriangle, "n" | "upper" | "begins" | "indices" | "order">;
+/** The pattern of a system, without what depends on its schedule. */
+export type SystemPattern = Pick<SparseTriangle, "n" | "upper" | "begins" | "indices" | "order">;
 
-/** Runs of lines: where each begins, and the end; and the run of every 32nd line. */
-export interface Runs {
+/** Blocks of rows: where each begins, and the end; and the block of every 32nd row. */
+export interface Blocks {
   readonly starts: Int32Array;
   readonly lookup: Int32Array;
 }
 
-// Lines in a run: enough that handing it out costs little.
-const MIN_RUN = 2 ** LOOKUP_SHIFT;
+// Rows in a block: enough that handing it out costs little.
+const MIN_BLOCK = 2 ** LOOKUP_SHIFT;
 
 /**
- * Runs of lines in the natural order. A run ends where the next unknown does not need the one before it, at the end of a grid
- * line say, so that who takes the next run need not wait for all of this one; and when it has `most` lines.
+ * Divides rows in natural order into blocks. A block ends where the next unknown does not depend on the previous one, for instance at
+ * the end of a grid line, so that the worker with the next block need not wait for all of this one; and when it has `maxRows` rows.
  */
-class RunFinder {
+class BlockBuilder {
   private readonly begins: number[] = [0];
   private start = 0;
 
   constructor(
     private readonly n: number,
-    private readonly most: number,
+    private readonly maxRows: number,
   ) {}
 
-  /** Line k, behind those named before, does not need the one before it. There may be none. */
+  /** The k-th row does not depend on the one before it. k ascends from call to call, and may be n. */
   breakAt(k: number): void {
-    while (k - this.start > this.most) this.begin(this.start + this.most);
-    if (k - this.start >= MIN_RUN && k < this.n) this.begin(k);
+    while (k - this.start > this.maxRows) this.begin(this.start + this.maxRows);
+    if (k - this.start >= MIN_BLOCK && k < this.n) this.begin(k);
   }
 
   private begin(k: number): void {
@@ -61,63 +61,63 @@ class RunFinder {
     this.start = k;
   }
 
-  runs(): Runs {
+  blocks(): Blocks {
     this.breakAt(this.n);
-    return runsAt(this.begins, this.n);
+    return blocksAt(this.begins, this.n);
   }
 }
 
-/** The runs of lines of which bits say whether they have no entry next to their diagonal: see Triangular. */
-export function runsBetween(gaps: Int32Array, n: number, upper: boolean, columns: boolean, most: number): Runs {
-  const finder = new RunFinder(n, most);
+/** Blocks of rows (or columns) from bits that tell which of them lack the entry next to the diagonal: see Triangular. */
+export function blocksFromBits(lacksNeighbour: Int32Array, n: number, upper: boolean, columns: boolean, maxRows: number): Blocks {
+  const builder = new BlockBuilder(n, maxRows);
   for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
     const bit = line & 31;
-    const word = gaps[line >> 5] as number;
+    const word = lacksNeighbour[line >> 5] as number;
     const ahead = upper ? word << (31 - bit) : word >>> bit;
     k += ahead === 0 ? (upper ? bit : 31 - bit) : upper ? Math.clz32(ahead) : 31 - Math.clz32(ahead & -ahead);
-    if (ahead !== 0) finder.breakAt(columns ? k + 1 : k);
+    if (ahead !== 0) builder.breakAt(columns ? k + 1 : k);
   }
-  return finder.runs();
+  return builder.blocks();
 }
 
-/** The same of lines that are there already. Of each only the first and the last entry is looked at: there a sorted one has its neighbour. */
-export function findRuns({ n, upper, begins, indices }: Lines, columns: boolean, most: number): Runs {
-  const finder = new RunFinder(n, most);
+/** The same from the entries. Only the first and the last of each line are read: in a sorted line, the one next to the diagonal is there. */
+export function findBlocks({ n, upper, begins, indices }: SystemPattern, columns: boolean, maxRows: number): Blocks {
+  const builder = new BlockBuilder(n, maxRows);
   for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
     const neighbour = upper === columns ? line - 1 : line + 1;
     const first = begins[line] as number;
     const end = begins[line + 1] as number;
-    if (first === end || (indices[end - 1] !== neighbour && indices[first] !== neighbour)) finder.breakAt(columns ? k + 1 : k);
+    if (first === end || (indices[end - 1] !== neighbour && indices[first] !== neighbour)) builder.breakAt(columns ? k + 1 : k);
   }
-  return finder.runs();
+  return builder.blocks();
 }
 
-/** Fewer runs, of so many lines at the least: what follows each other in memory is worked on together. */
-export function merged({ starts }: Runs, least: number): Runs {
+/** Fewer blocks, of at least `minRows` rows each except for the last: rows that are adjacent in memory are solved together. */
+export function mergeBlocks({ starts }: Blocks, minRows: number): Blocks {
   const n = starts[starts.length - 1] as number;
   const begins = [0];
-  for (const start of starts) if (start < n && start - (begins[begins.length - 1] as number) >= least) begins.push(start);
-  return runsAt(begins, n);
+  for (const start of starts) if (start < n && start - (begins[begins.length - 1] as number) >= minRows) begins.push(start);
+  return blocksAt(begins, n);
 }
 
-/** Runs of so many lines each. */
-export function equalRuns(n: number, size: number): Runs {
-  return runsAt(
-    Array.from({ length: Math.ceil(n / size) }, (_, run) => run * size),
+/** Blocks of `size` rows each. */
+export function equalBlocks(n: number, size: number): Blocks {
+  return blocksAt(
+    Array.from({ length: Math.ceil(n / size) }, (_, block) => block * size),
     n,
   );
 }
 
-function runsAt(begins: readonly number[], n: number): Runs {
+function blocksAt(begins: readonly number[], n: number): Blocks {
   const starts = newIntegers("sptrsv", begins.length + 1);
   starts.set(begins);
   starts[begins.length] = n;
-  const lookup = newIntegers("sptrsv", Math.ceil(n / MIN_RUN));
-  for (let block = 0, run = 0; block < lookup.length; block++) {
-    while ((starts[run + 1] as number) <= block << LOOKUP_SHIFT) run++;
-    lookup[block] = run;
+  const lookup = newIntegers("sptrsv", Math.ceil(n / MIN_BLOCK));
+  for (let k = 0, block = 0; k < lookup.length; k++) {
+    while ((starts[block + 1] as number) <= k << LOOKUP_SHIFT) block++;
+    lookup[k] = block;
   }
   return { starts, lookup };
 }

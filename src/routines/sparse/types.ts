@@ -1,3 +1,4 @@
+// The public types of sptrsv: options, plans, and the routines for one precision. Exported by src/index.ts.
 import type { Real, Sparse } from "../../arrays/types.ts";
 import type { Schedule as Scheduled } from "../../engines/kernels.ts";
 

@@ -2,7 +2,7 @@ import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { checkDiagonal, isTriangleOnHost, missingOnDiagonal, type TriangleSource } from "../../../arrays/triangle.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import type { PlanOptions, Schedule, SparsePlan } from "../../kernels.ts";
+import { MIN_SOLVES, type PlanOptions, type Schedule, type SparsePlan } from "../../kernels.ts";
 import type { Routine } from "../../steps.ts";
 import { inScope, Scope } from "../device/scope.ts";
 import { type DeviceLines, type DeviceNumbers, type FoundLevels, SparseSetup, type StoredRows } from "./setup.ts";
@@ -44,13 +44,10 @@ interface Choice {
   readonly reason: string;
 }
 
-// Solves after which an order by levels has paid: finding it takes a few times as long as a solve.
-const SOLVES = 4;
-
 function choose({ schedule = "auto", expectedSolves }: PlanOptions): Choice {
   if (schedule !== "auto") return { schedule, reason: "asked for" };
-  if (expectedSolves !== undefined && expectedSolves < SOLVES)
-    return { schedule: "gsf", reason: `${expectedSolves} expected solves do not pay for levels, ${SOLVES} would` };
+  if (expectedSolves !== undefined && expectedSolves < MIN_SOLVES)
+    return { schedule: "gsf", reason: `${expectedSolves} expected solves do not pay for levels, ${MIN_SOLVES} would` };
   return { schedule: "slfr", reason: "rows by levels, each waits for the unknowns it needs" };
 }
 

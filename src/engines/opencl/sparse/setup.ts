@@ -1,5 +1,5 @@
 import { type Integers, isOnHost } from "../../../arrays/operands.ts";
-import { comesBefore, type TriangleSource } from "../../../arrays/triangle.ts";
+import { linesEndAtDiagonal, type TriangleSource } from "../../../arrays/triangle.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { realOf } from "../device/numbers.ts";
@@ -197,7 +197,7 @@ export class SparseSetup {
   }
 
   private get before(): number {
-    return Number(comesBefore(this.triangle));
+    return Number(linesEndAtDiagonal(this.triangle));
   }
 
   private get stored(): Pick<DeviceLines, "begins" | "index"> {

@@ -1,7 +1,7 @@
 // The levels of a sparse triangle as the OpenCL device finds them, for study.ts beside this folder and for tests.
 import type { SparseOperand } from "../../../arrays/operands.ts";
-import type { Levels } from "../../../routines/sparse/levels.ts";
 import type { Device, Work } from "../../device.ts";
+import type { Levels } from "../../kernels.ts";
 import { inScope } from "../device/scope.ts";
 import { type LevelFinder, SparseSetup } from "./setup.ts";
 import { setupTuning } from "./tuning.ts";

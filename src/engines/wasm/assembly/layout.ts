@@ -76,7 +76,7 @@ export const JOB_ROW = 0x90; // where the host puts a row that is not in this me
 export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
-// A sparse triangle, stored by lines: rows, or columns in plain column-wise schedules. Line l has the entries BEGINS[l] to
+// A sparse triangle, stored by lines: rows, or columns in the plain column-wise schedules. Line l has the entries BEGINS[l] to
 // BEGINS[l + 1] - 1; DIAGONAL_AT tells whether and where its diagonal is among them. If ORDER is set, lines are in the order of
 // substitution, and ORDER[k] is the unknown solved k-th. If ORDER is 0, line l belongs to unknown l, and UPPER means that
 // substitution starts from the last.
@@ -88,8 +88,8 @@ export const JOB_DIAGONAL = 0xb0; // 0: a unit diagonal; equal to VALUES if the 
 export const JOB_ORDER = 0xb4;
 export const JOB_EXACT = 0xb8;
 export const JOB_SCHEDULE = 0xbc;
-// The tasks of its schedule; see Tasks in engines/kernels.ts. A "run" is a block of consecutive rows (or columns).
-export const JOB_RUNS = 0xc0;
+// The tasks of its schedule; see Tasks in engines/kernels.ts. A block has consecutive rows (or columns).
+export const JOB_BLOCKS = 0xc0;
 export const JOB_SEQUENCE = 0xc4;
 export const JOB_PHASES = 0xc8;
 export const JOB_TASK_COUNT = 0xcc;
@@ -169,7 +169,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
-export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the run of row k << LOOKUP_SHIFT
+export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the block of row k << LOOKUP_SHIFT
 
 // The size of a record of eight sums, their rests and their grids: see dense/strip.ts.
 export const RECORD = 192;

@@ -1,10 +1,10 @@
-// The sparse routines as jobs: triangular solves, Kahn's algorithm, and two helpers of the analysis that run at once. Called by
-// wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/.
+// The sparse routines as jobs: triangular solves, Kahn's algorithm, and two helpers of the analysis that are called directly. Called by
+// wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/, with the schedules of the sparse paper in sptrsv.ts there.
 
 import type { StoredLines } from "../../../arrays/triangle.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { aligned } from "../../../arrays/vectors.ts";
-import type { RunLines, Schedule, SparseTriangle } from "../../kernels.ts";
+import type { RowBlocks, Schedule, SparseTriangle } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import type { Space } from "../space.ts";
@@ -20,7 +20,7 @@ const SCHEDULES: Record<Schedule, number> = {
   gsf: layout.GSF,
 };
 
-// How many counters the tasks need, one each: of the tasks it waits for, or of the rows it has done.
+// The number of counters: one per task, of the tasks it waits for (slfr, slfc) or of the rows it has done (gsf).
 function counterCount({ tasks, schedule }: SparseTriangle): number {
   return tasks.counts || schedule === "gsf" ? tasks.count : 0;
 }
@@ -30,7 +30,7 @@ export function sptrsvBytes(system: SparseTriangle): number {
   return (system.order ? 2 : 1) * vector + aligned(4 * counterCount(system));
 }
 
-/** The system is in the arena. Right-hand side and solution share a vector. */
+/** Solve a system that is in the arena. The right-hand side and the solution share a vector. */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
   const { arena } = space;
   const { begins, indices, values, diagonal, diagonalAt, shapes, order, tasks } = system;
@@ -61,10 +61,10 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_ORDER, address(order));
   job
     .set(layout.JOB_TASK_COUNT, tasks.count)
-    .set(layout.JOB_RUNS, address(tasks.runs))
+    .set(layout.JOB_BLOCKS, address(tasks.blocks))
     .set(layout.JOB_SEQUENCE, address(tasks.sequence))
     .set(layout.JOB_PHASES, address(tasks.phases))
-    .set(layout.JOB_BLOCK_SIZE, tasks.together ?? 1);
+    .set(layout.JOB_BLOCK_SIZE, tasks.batch ?? 1);
   job
     .set(layout.JOB_COUNTS, counts)
     .set(layout.JOB_TARGETS, address(tasks.targets))
@@ -81,10 +81,10 @@ export function firstZero(arena: Arena, { pointers, values, diagonalAt }: Stored
 }
 
 /** See SystemKernels. Runs on the calling thread. */
-export function neighbours(arena: Arena, runs: RunLines, from: number): number {
-  const { n, reversed, begins, indices, starts, lookup, seen, pointers, near } = runs;
-  const places = [begins, indices, starts, lookup, seen, pointers, near].map(({ byteOffset }) => byteOffset);
-  return arena.call("neighbours", n, reversed ? 1 : 0, ...places, starts.length - 1, near.length, from);
+export function neighbours(arena: Arena, blocks: RowBlocks, from: number): number {
+  const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
+  const addresses = [begins, indices, starts, lookup, visitedBy, pointers, adjacent].map(({ byteOffset }) => byteOffset);
+  return arena.call("neighbours", n, reversed ? 1 : 0, ...addresses, starts.length - 1, adjacent.length, from);
 }
 
 export function kahnBytes(begins: Int32Array, indices: Int32Array): number {

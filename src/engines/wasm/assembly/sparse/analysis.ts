@@ -1,10 +1,10 @@
-// The analysis of a sparse triangle: levels by Kahn's algorithm, the search for zeros on the diagonal, and the graph of the blocks of
-// rows that a schedule works on.
+// Kernels of the analysis of a sparse triangle: levels by Kahn's algorithm, as a job; the search for zeros on the diagonal and the graph
+// of the blocks of rows that a schedule works on, called directly (jobs/sparse.ts). The levels are those of the sparse paper, Section 4.1.
 import { JOB_BEGINS, JOB_COUNTS, JOB_DONE, JOB_INDICES, JOB_M, JOB_ORDER, JOB_PHASES, JOB_TASK_COUNT, JOB_WORKERS, LOOKUP_SHIFT } from "../layout";
 import { integer } from "./triangle";
 import { addressAt, barrier, i32At } from "../team";
 
-// Kahn's algorithm, level by level. Lines are columns in the natural order; JOB_COUNTS has the number of unknowns that each unknown
+// Kahn's algorithm, level by level. Lines are columns in natural order; JOB_COUNTS has the number of unknowns that each unknown
 // depends on. JOB_ORDER receives the unknowns by levels, in any order within a level, JOB_PHASES where the levels begin, JOB_DONE the
 // number of unknowns found.
 export function kahn(job: usize, worker: i32): void {
@@ -35,7 +35,7 @@ export function kahn(job: usize, worker: i32): void {
 }
 
 // The first line in [from, to) whose diagonal, its first or last entry, is zero; `to` if there is none. The twin of firstZero() in
-// engines/reference/sparse.ts.
+// arrays/triangle.ts.
 export function firstZero(single: bool, last: bool, pointers: usize, values: usize, from: i32, to: i32): i32 {
   return single ? firstZeroOf<f32>(last, pointers, values, from, to) : firstZeroOf<f64>(last, pointers, values, from, to);
 }
@@ -44,18 +44,18 @@ function firstZeroOf<T>(last: bool, pointers: usize, values: usize, from: i32, t
   return to;
 }
 
-// For each block of rows the other blocks it depends on, from block `from` on until `room` is used up; returns the next block. The twin
+// For each block of rows the other blocks that its entries refer to, from block `from` on while there is room; returns the next block. The twin
 // of neighbours() in engines/reference/sparse.ts. Four entries at a time are skipped if all of them refer to the block itself or to
-// the block seen last, as nearly all do. Indices are compared as they are stored: if the order is reversed, the bounds of the blocks
+// the block found last, as nearly all do. Indices are compared as they are stored: if the order is reversed, the bounds of the blocks
 // are reversed instead.
-export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize, starts: usize, lookup: usize, seen: usize, pointers: usize, near: usize, count: i32, room: i32, from: i32): i32 {
-  const before = integer(pointers, from);
-  let found = before;
+export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize, starts: usize, lookup: usize, visitedBy: usize, pointers: usize, adjacent: usize, count: i32, room: i32, from: i32): i32 {
+  const base = integer(pointers, from);
+  let found = base;
   for (let block = from; block < count; ++block) {
-    if (found - before + count > room) return block;
+    if (found - base + count > room) return block;
     const first = integer(starts, block), last = integer(starts, block + 1);
     const own = reversed ? n - last : first, size = last - first, OWN = i32x4.splat(own), SIZE = i32x4.splat(size);
-    let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the block that was seen last
+    let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the block found last
     let p = integer(begins, own);
     const end = integer(begins, own + size);
     while (p < end) {
@@ -71,14 +71,14 @@ export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize,
       const position = reversed ? n - 1 - index : index;
       let other = integer(lookup, position >> LOOKUP_SHIFT);
       while (integer(starts, other + 1) <= position) ++other;
-      const start = integer(starts, other), after = integer(starts, other + 1);
-      low = reversed ? n - after : start;
-      length = after - start;
+      const start = integer(starts, other), stop = integer(starts, other + 1);
+      low = reversed ? n - stop : start;
+      length = stop - start;
       LOW = i32x4.splat(low);
       LENGTH = i32x4.splat(length);
-      if (integer(seen, other) == block) continue;
-      i32.store(seen + (<usize>other << 2), block);
-      i32.store(near + (<usize>(found++ - before) << 2), other);
+      if (integer(visitedBy, other) == block) continue;
+      i32.store(visitedBy + (<usize>other << 2), block);
+      i32.store(adjacent + (<usize>(found++ - base) << 2), other);
     }
     i32.store(pointers + (<usize>(block + 1) << 2), found);
   }

@@ -1,5 +1,6 @@
 // Rows of a sparse triangular system in exact arithmetic, each rounded once. A row is summed on a grid; if that does not decide its
-// result, by a compensated sum, by two exact doubles, or in the superaccumulator.
+// result, by a compensated sum, by two exact doubles, or in the superaccumulator. Called by rows.ts; the loop over a row is that of the
+// sparse paper (Section 3).
 import { SUM_SLACK, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
 import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
 import { binade, grid, sameBinade } from "../grid";

@@ -1,5 +1,6 @@
 // Rows of a sparse triangular system: x_k from b_k, the entries of its row and the unknowns they refer to. This file has the plain
-// arithmetic; exactRows.ts has the exact one. The schedules of sptrsv.ts decide which worker solves which rows, and when.
+// arithmetic of the sparse paper (Section 3); exactRows.ts has the exact one. The schedules of sptrsv.ts, which call it, decide which
+// worker solves which rows, and when.
 import { put } from "../exact/certificate";
 import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_EXACT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
 import { exactRows } from "./exactRows";

@@ -1,11 +1,14 @@
-// Sparse triangular solves by the schedules of the sparse paper. Lines are rows, or columns in plain arithmetic (LEVC, SLFC), in an
-// order in which each depends only on earlier ones. In exact arithmetic the column-wise schedules use rows too: a finished column only
-// signals, and the worker that owns a row computes its sum, so that the order of updates cannot affect the result.
+// Sparse triangular solves by the schedules of the sparse paper: LEVR, LEVC, SLFR and SLFC are its Algorithms 1 to 4, GSF the one without
+// levels that it compares with. Called by work() in matrices.ts for the jobs of jobs/sparse.ts.
+//
+// Lines are rows, or columns in plain arithmetic (LEVC, SLFC), in an order in which each depends only on earlier ones. In exact
+// arithmetic the column-wise schedules use rows too: a finished column only signals, and the worker that owns a row computes its sum,
+// so that the order of updates cannot affect the result.
 //
 // A worker waits only for lines that were taken before its own, so the worker with the earliest lines can always proceed: the
 // workers need not all run at once, and one that waits for long goes to sleep.
 import { put } from "../exact/certificate";
-import { JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_RUNS, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
+import { JOB_BLOCKS, JOB_BLOCK_SIZE, JOB_COUNTS, JOB_DIAGONAL, JOB_EXACT, JOB_DIAGONAL_AT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_PHASES, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
 import { solveRows } from "./rows";
 import { diagonalOf, endOf, firstOf, indexOf, integer, lineOf, originOf } from "./triangle";
 import { addressAt, barrier, i32At, setAndWake, take, waitForLess, waitForMore, wake } from "../team";
@@ -23,15 +26,15 @@ export function sptrsv<T>(job: usize, worker: i32): void {
   else byCounters<T>(job, columns);
 }
 
-// Lines [from, to).
+// Rows or columns [from, to).
 @inline function solveLines<T>(job: usize, from: i32, to: i32, columns: bool): void {
   if (columns) solveColumns<T>(job, from, to);
   else solveRows<T>(job, from, to);
 }
 
-// Tasks [from, to) in the order of levels. A task is a block of lines, or a single line.
+// Tasks [from, to) in the order of levels. A task is a block of rows or columns, or a single one.
 function solveTasks<T>(job: usize, from: i32, to: i32, columns: bool): void {
-  const sequence = addressAt(job, JOB_SEQUENCE), blocks = addressAt(job, JOB_RUNS);
+  const sequence = addressAt(job, JOB_SEQUENCE), blocks = addressAt(job, JOB_BLOCKS);
   if (sequence == 0) solveLines<T>(job, from, to, columns);
   else for (let q = from; q < to; ++q) solveLines<T>(job, integer(blocks, integer(sequence, q)), integer(blocks, integer(sequence, q) + 1), columns);
 }
@@ -56,7 +59,7 @@ function byLevels<T>(job: usize, worker: i32, columns: bool): void {
 // for; a finished task decrements the counters of the tasks that wait for it.
 function byCounters<T>(job: usize, columns: bool): void {
   const counts = addressAt(job, JOB_COUNTS), targets = addressAt(job, JOB_TARGETS), list = addressAt(job, JOB_LIST);
-  const sequence = addressAt(job, JOB_SEQUENCE), blocks = addressAt(job, JOB_RUNS), count = i32At(job, JOB_TASK_COUNT), size = i32At(job, JOB_BLOCK_SIZE);
+  const sequence = addressAt(job, JOB_SEQUENCE), blocks = addressAt(job, JOB_BLOCKS), count = i32At(job, JOB_TASK_COUNT), size = i32At(job, JOB_BLOCK_SIZE);
   while (true) {
     const first = take(job, size);
     if (first >= count) break;
@@ -72,11 +75,11 @@ function byCounters<T>(job: usize, columns: bool): void {
   }
 }
 
-// GSF: blocks of rows in the natural order, without levels and without counters of dependencies. Each block publishes how many of its
+// GSF: blocks of rows in natural order, without levels and without counters of dependencies. Each block publishes how many of its
 // rows are done, a few at a time, and a worker that needs one of them polls that number.
 @inline const STEP: i32 = 16;
 function synchronizationFree<T>(job: usize): void {
-  const blocks = addressAt(job, JOB_RUNS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
+  const blocks = addressAt(job, JOB_BLOCKS), count = i32At(job, JOB_TASK_COUNT), done = addressAt(job, JOB_COUNTS);
   let known = 0; // all rows of the first `known` blocks are done
   while (true) {
     const block = take(job, 1);
@@ -93,9 +96,9 @@ function synchronizationFree<T>(job: usize): void {
 }
 
 // Wait for the rows that rows [from, to) depend on, other than the first `known` rows and those from `own` on, which are in the same
-// block. Most of them are next to each other in one block, so that one look at its number is enough.
+// block. Most of them are adjacent rows of one block, so that one look at its number is enough.
 function waitForRows(job: usize, from: i32, to: i32, known: i32, own: i32): void {
-  const blocks = addressAt(job, JOB_RUNS);
+  const blocks = addressAt(job, JOB_BLOCKS);
   let first = 0, end = 0; // rows known to be done
   for (let row = from; row < to; ++row) {
     const line = lineOf(job, row);
@@ -141,16 +144,16 @@ function solveColumns<T>(job: usize, from: i32, to: i32): void {
 function subtract64(p: usize, v: f64): void {
   let old = atomic.load<i64>(p);
   while (true) {
-    const seen = atomic.cmpxchg<i64>(p, old, reinterpret<i64>(reinterpret<f64>(old) - v));
-    if (seen == old) return;
-    old = seen;
+    const current = atomic.cmpxchg<i64>(p, old, reinterpret<i64>(reinterpret<f64>(old) - v));
+    if (current == old) return;
+    old = current;
   }
 }
 function subtract32(p: usize, v: f32): void {
   let old = atomic.load<i32>(p);
   while (true) {
-    const seen = atomic.cmpxchg<i32>(p, old, reinterpret<i32>(reinterpret<f32>(old) - v));
-    if (seen == old) return;
-    old = seen;
+    const current = atomic.cmpxchg<i32>(p, old, reinterpret<i32>(reinterpret<f32>(old) - v));
+    if (current == old) return;
+    old = current;
   }
 }

@@ -1,5 +1,5 @@
 // A sparse triangle as the kernels read it from a job record (JOB_BEGINS and the fields after it in layout.ts). It is stored by lines:
-// rows, or columns in the plain column-wise schedules.
+// rows, or columns in the plain column-wise schedules. Used by the other files of this folder.
 import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL_AT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, LAST } from "../layout";
 import { addressAt, i32At } from "../team";
 
