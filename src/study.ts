@@ -7,7 +7,7 @@ import { embedded } from "./engines/embedded.ts";
 import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "./engines/kernels.ts";
 import { type LocalEngine, localKernels } from "./engines/local.ts";
 import { reduce } from "./engines/reduce.ts";
-import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
+import { type AddProducts, dense, type StridedVector } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
 import { enclosure } from "./exact/enclosure.ts";
@@ -104,8 +104,8 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
   };
 }
 
-// A line as a vector: where it is, else a copy.
-function contiguous({ data, offset, step, length }: Line): Real {
+// A strided vector as a contiguous one: a view if it is contiguous already, else a copy.
+function contiguous({ data, offset, step, length }: StridedVector): Real {
   if (step === 1 && length > 0) return part(data, offset, length);
   const copy = newVector("routinesBy", data, length);
   for (let k = 0; k < length; k++) copy[k] = data[offset + k * step] as number;
