@@ -36,7 +36,8 @@ export class Space {
   reserve(bytes: number): number {
     const at = this.next;
     this.next += aligned(bytes);
-    if (this.next > this.end) throw new EngineError(`the engine counted ${this.end} bytes for a call and needs ${this.next}`);
+    if (this.next > this.end)
+      throw new EngineError(`internal error: a call needs memory up to ${this.next}, but it was reserved up to ${this.end}`);
     return at;
   }
 
