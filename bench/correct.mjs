@@ -1,17 +1,18 @@
-// solve() correctly rounded, on one thread: beside rounding "backward", OpenBLAS and Arb, further right-hand sides, and systems that are
-// hard. The floor is the work of two factorisations in binary64: one for the factors, one for the inverses of their triangles.
+// solve() with correct rounding on one thread (npm run bench:correct): beside rounding "backward", OpenBLAS and Arb, with further
+// right-hand sides, and on hard systems. The floor is two factorizations in binary64: the factors and the inverses of their triangles.
 //   node bench/correct.mjs [--rounds 25] [--json FILE] [--quick]
-import { openArb } from "./arb.mjs";
-import { HARD, hiddenZeros } from "./correctCases.mjs";
-import { measurePeaks } from "./floor.mjs";
-import { race, timings } from "./harness.mjs";
-import { engines, matrix, study } from "./library.mjs";
-import { openBlas } from "./openBlas.mjs";
-import { plainMemory, plainPeaks } from "./plain.mjs";
-import { originOf, pace, printLimits, printOrigin, quick, save } from "./session.mjs";
-import { systemOf } from "./solveCases.mjs";
-import { blasSolve, PACKAGES } from "./solvePeers.mjs";
-import { count, figure, printTable, ratio } from "./table.mjs";
+import { measurePeaks } from "./harness/floor.mjs";
+import { engines, matrix, study } from "./harness/library.mjs";
+import { quick } from "./harness/options.mjs";
+import { race, timeOf, timings } from "./harness/race.mjs";
+import { originOf, pace, printLimits, printOrigin, saveTimings } from "./harness/session.mjs";
+import { count, figure, printTable, ratio } from "./harness/table.mjs";
+import { openArb } from "./peers/arb.mjs";
+import { openBlas } from "./peers/openBlas.mjs";
+import { blasSolve, PACKAGES, shortestSolve } from "./peers/solve.mjs";
+import { plainMemory, plainPeaks } from "./peers/wasm/kernels.mjs";
+import { systemOf } from "./solve/cases.mjs";
+import { HARD, hiddenZeros } from "./solve/hard.mjs";
 
 const ORDERS = quick ? [100, 200] : [1000, 2000];
 const ARB_ORDERS = quick ? [50] : [500, 1000];
@@ -27,7 +28,7 @@ const routines = study.routinesOn(engines[0]);
 const blas = await openBlas(blasSolve);
 const arb = await openArb();
 const origin = originOf("correct", PACKAGES, blas);
-printOrigin(origin, blas, await shortestCall());
+printOrigin(origin, blas, await shortestSolve(blas, pace));
 if (arb.missing) console.log(arb.missing);
 const space = plainMemory(2 ** 20);
 const gflops = await measurePeaks(await plainPeaks(space, engines[0].name), pace);
@@ -39,19 +40,11 @@ for (const [k, n] of ARB_ORDERS.entries()) cases.push(await besideArb(k, n));
 const hard = [];
 for (const one of HARD) if (!(quick && one.slow)) hard.push(measureHard(one));
 printHard(hard);
-printLimits("solve(), correctly rounded, is", limits);
-save(origin, { gflops, limits, cases, hard });
+printLimits("solve(), correctly rounded", limits);
+saveTimings(origin, { gflops, limits, cases, hard });
 
-async function shortestCall() {
-  if (blas.missing) return undefined;
-  const [{ system, run }] = blas.double;
-  const own = system(systemOf(1));
-  const [call] = await race([{ name: "call of order 1", run: () => run(own) }], pace);
-  return call.median;
-}
-
-function limit(row, value, { limits: most, aims }, k, least = false) {
-  limits.push({ row, value, unit: least ? " times" : "", limit: most[k], aim: aims[k], least });
+function limit(row, value, { limits: limitsOf, aims }, k, atLeast = false) {
+  limits.push({ row, value, unit: atLeast ? " times" : "", limit: limitsOf[k], aim: aims[k], atLeast });
 }
 
 function solving({ n, A, b }, options) {
@@ -78,10 +71,6 @@ async function measured(title, n, rivals) {
   return { title, n, rivals: rows };
 }
 
-function timeOf({ rivals }, start) {
-  return rivals.find(({ name }) => name.startsWith(start))?.median;
-}
-
 function fastest({ rivals }, start) {
   const times = rivals.filter(({ name }) => name.startsWith(start)).map(({ median }) => median);
   return times.length === 0 ? undefined : Math.min(...times);
@@ -90,12 +79,12 @@ function fastest({ rivals }, start) {
 async function random(k, n) {
   const system = systemOf(n);
   const peers = blas.missing ? [] : blas.double;
-  const others = peers.map(({ name, system: make, run }) => {
-    const own = make(system);
+  const others = peers.map(({ name, system: convert, run }) => {
+    const own = convert(system);
     return { name, run: () => run(own) };
   });
-  const result = await measured(`A x = b, n = ${count(n)}, A of numbers in (-1, 1)`, n, [...ours(system), ...others]);
-  const [correct, backward, dgesv] = [timeOf(result, "correct"), timeOf(result, "backward"), fastest(result, "OpenBLAS")];
+  const result = await measured(`A x = b, n = ${count(n)}, entries of A in (-1, 1)`, n, [...ours(system), ...others]);
+  const [correct, backward, dgesv] = [timeOf(result.rivals, "correct"), timeOf(result.rivals, "backward"), fastest(result, "OpenBLAS")];
   limit(`correct / backward, n = ${count(n)}`, ratio(correct, backward), LIMITS.backward, k);
   limit(`correct / OpenBLAS dgesv, n = ${count(n)}`, ratio(correct, dgesv), LIMITS.dgesv, k);
   limit(`backward / OpenBLAS dgesv, n = ${count(n)}`, ratio(backward, dgesv), LIMITS.fast, k);
@@ -112,7 +101,7 @@ async function further(n) {
   ];
   const result = await measured(`A further right-hand side of factor(A), n = ${count(n)}`, n, rivals);
   for (const factors of [correct, backward]) factors.free();
-  const value = ratio(timeOf(result, "correct"), timeOf(result, "backward"));
+  const value = ratio(timeOf(result.rivals, "correct"), timeOf(result.rivals, "backward"));
   limits.push({ row: `a further right-hand side, correct / backward, n = ${count(n)}`, value, unit: "", limit: 4, aim: 2 });
   return result;
 }
@@ -122,8 +111,8 @@ async function zeros(n) {
     { name: "random", run: solving(systemOf(n)) },
     { name: "half of the components zero", run: solving(hiddenZeros(n)) },
   ];
-  const result = await measured(`Zeros that permutations hide, n = ${count(n)}`, n, rivals);
-  const value = ratio(timeOf(result, "half"), timeOf(result, "random"));
+  const result = await measured(`Zeros hidden by permutations, n = ${count(n)}`, n, rivals);
+  const value = ratio(timeOf(result.rivals, "half"), timeOf(result.rivals, "random"));
   limits.push({ row: `half of the components zero / random, n = ${count(n)}`, value, unit: "", limit: 2, aim: 1.2 });
   return result;
 }
@@ -134,12 +123,12 @@ async function besideArb(k, n) {
   const peer = own ? [{ name: arb.name, once: true, run: () => arb.run(own) }] : [];
   const result = await measured(`Beside Arb, n = ${count(n)}`, n, [ours(system)[0], ...peer]);
   if (own) arb.free(own);
-  limit(`Arb / correct, n = ${count(n)}`, ratio(timeOf(result, "Arb"), timeOf(result, "correct")), LIMITS.arb, k, true);
+  limit(`Arb / correct, n = ${count(n)}`, ratio(timeOf(result.rivals, "Arb"), timeOf(result.rivals, "correct")), LIMITS.arb, k, true);
   return result;
 }
 
-// Each takes long enough to be timed by one call; the second of two, for what must be compiled first.
-function measureHard({ name, limit: most, aim, make, fails, slow }) {
+// One call is long enough to time; it is the second of two, after compilation.
+function measureHard({ name, limit: maxTime, aim, make, fails, slow }) {
   const system = make();
   const run = solving(system);
   let [time, method] = [0, undefined];
@@ -155,14 +144,14 @@ function measureHard({ name, limit: most, aim, make, fails, slow }) {
     }
     time = performance.now() - start;
   }
-  if (most !== undefined) limits.push({ row: name, value: time / 1000, unit: " s", limit: most, aim });
+  if (maxTime !== undefined) limits.push({ row: name, value: time / 1000, unit: " s", limit: maxTime, aim });
   return { name, seconds: time / 1000, method };
 }
 
 function printHard(rows) {
   console.log("\nHard systems, one call each");
   printTable(
-    ["", "s", "answered by"],
+    ["", "s", "solved by"],
     rows.map(({ name, seconds, method }) => [name, figure(seconds), method]),
   );
 }

@@ -1,25 +1,27 @@
-// The dense routines side by side, on one thread: exgemv, extrsv, exgemm, exlu and exluBatch against plain kernels in the
-// same engine, OpenBLAS, ml-matrix and numpy-ts; every stage alone; then two threads against one.
+// The dense routines on one thread (npm run bench:dense): exgemv, extrsv, exgemm, exlu and exluBatch beside plain kernels with the
+// same instructions, OpenBLAS, ml-matrix and numpy-ts; every stage alone; then two threads against one.
 //   node bench/dense.mjs [--rounds 25] [--json FILE] [--quick]
-import { WELL } from "./data.mjs";
-import { casesFor, work } from "./denseCases.mjs";
-import { denseLimits } from "./denseLimits.mjs";
-import { blasDense, openNumpy, PACKAGES } from "./densePeers.mjs";
-import { denseRivals, plainName } from "./denseRivals.mjs";
-import { measureArithmetic, measureReading } from "./floor.mjs";
-import { race, timings } from "./harness.mjs";
-import { engines } from "./library.mjs";
-import { openBlas } from "./openBlas.mjs";
-import { plainDense, plainLoops, plainMemory } from "./plain.mjs";
-import { checkPlain } from "./plainCheck.mjs";
-import { isOurs, routineOf, sameBits } from "./rivals.mjs";
-import { originOf, pace, printLimits, printOrigin, quick, rounds, save } from "./session.mjs";
-import { raceDenseStages } from "./stages.mjs";
-import { count, figure, printTable, ratio } from "./table.mjs";
-import { raceThreads } from "./threads.mjs";
+import { casesFor, work } from "./dense/cases.mjs";
+import { denseLimits } from "./dense/limits.mjs";
+import { denseRivals, plainName } from "./dense/rivals.mjs";
+import { raceThreads } from "./dense/threads.mjs";
+import { differentBits, expectSame, farApart } from "./harness/checks.mjs";
+import { WELL_CONDITIONED } from "./harness/data.mjs";
+import { measureArithmetic, measureReading } from "./harness/floor.mjs";
+import { engines } from "./harness/library.mjs";
+import { quick, rounds } from "./harness/options.mjs";
+import { isOurs, routineOf } from "./harness/ours.mjs";
+import { race, timeOf, timings } from "./harness/race.mjs";
+import { originOf, pace, printLimits, printOrigin, saveTimings } from "./harness/session.mjs";
+import { raceDenseStages } from "./harness/stages.mjs";
+import { count, figure, printTable, ratio } from "./harness/table.mjs";
+import { blasDense, openNumpy, PACKAGES } from "./peers/dense.mjs";
+import { openBlas } from "./peers/openBlas.mjs";
+import { checkPlain } from "./peers/wasm/check.mjs";
+import { plainDense, plainLoops, plainMemory } from "./peers/wasm/kernels.mjs";
 
-const CACHES = 2 ** 26; // bytes, more than they hold
-const READING = 4096 ** 2; // numbers, as many as the largest matrix has, and in no cache however quick the run
+const CACHES = 2 ** 26; // bytes: more than the caches hold
+const READING = 4096 ** 2; // numbers: the size of the largest matrix, in no cache even with --quick
 
 const space = plainMemory(2 * READING * 8);
 const loops = await plainLoops(space);
@@ -39,8 +41,8 @@ for (const one of cases) measured.push(await measure(one));
 const stages = await raceDenseStages({ ...pace, rounds: Math.min(5, rounds) });
 const threads = await raceThreads(quick, pace);
 const limits = [...denseLimits(measured, quick), ...threads.limits];
-printLimits("the dense routines are", limits);
-save(origin, { floor, limits, cases: measured, stages, threads: threads.cases });
+printLimits("the dense routines", limits);
+saveTimings(origin, { floor, limits, cases: measured, stages, threads: threads.cases });
 
 async function shortestCall() {
   const [A, x, y] = [1, 2, 3].map((v) => Float64Array.of(v));
@@ -48,7 +50,7 @@ async function shortestCall() {
   return call.median;
 }
 
-// Nanoseconds: the longer of reading, for data that are in no cache, and arithmetic.
+// Nanoseconds: the maximum of reading, for data in no cache, and arithmetic.
 function floorOf(one) {
   const { bytes, operations } = work(one);
   return Math.max(bytes > CACHES ? bytes / floor.readGBs : 0, operations / Math.max(...Object.values(floor.gflops)));
@@ -60,7 +62,7 @@ function isSmall({ n, count: many }) {
 
 function printFloor() {
   const rows = cases
-    .filter((one) => one.kind === WELL && !isSmall(one))
+    .filter((one) => one.kind === WELL_CONDITIONED && !isSmall(one))
     .map((one) => {
       const { bytes, operations } = work(one);
       return [titleOf(one), figure(bytes / 1e6), figure(operations / 1e6), figure(floorOf(one) / 1e6)];
@@ -74,18 +76,12 @@ async function measure(one) {
   const outcomes = await race(rivals, pace);
   free();
   const ours = outcomes.filter((outcome) => isOurs(op, outcome));
-  sameBits(expected ? [{ name: "the exact solution", result: expected }, ...ours] : ours, titleOf(one));
-  if (kind === WELL) for (const other of outcomes) closeTo(ours[0], other, titleOf(one));
+  const known = expected ? [{ name: "the exact solution", result: expected }] : [];
+  expectSame(titleOf(one), differentBits([...known, ...ours]));
+  // Rivals must compute the same thing.
+  if (kind === WELL_CONDITIONED) expectSame(titleOf(one), farApart(outcomes));
   printCase(one, outcomes);
   return { op, form, kind, n, count: many, rivals: timings(outcomes) };
-}
-
-// A rival that computes something else is no rival.
-function closeTo(ours, other, what) {
-  const size = ours.result.reduce((largest, v) => Math.max(largest, Math.abs(v)), 0);
-  const index = ours.result.findIndex((v, i) => !(Math.abs(v - other.result[i]) <= 1e-8 * size));
-  if (index >= 0)
-    throw new Error(`${what}: ${ours.name} returns ${ours.result[index]}, ${other.name} returns ${other.result[index]} (entry ${index})`);
 }
 
 function titleOf({ op, form, kind, n, count: many }) {
@@ -95,7 +91,7 @@ function titleOf({ op, form, kind, n, count: many }) {
 
 function printCase(one, outcomes) {
   const [unit, scale] = isSmall(one) ? ["ns", 1] : ["ms", 1e6];
-  const baseline = outcomes.find(({ name }) => name.startsWith("OpenBLAS"))?.median;
+  const baseline = timeOf(outcomes, "OpenBLAS");
   const own = outcomes.find(({ name }) => plain.some(({ engine }) => name === plainName(one.op, engine)))?.median;
   const rows = outcomes.map(({ name, median, min, rounds: times }) => [
     name,

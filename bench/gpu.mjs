@@ -1,23 +1,23 @@
-// The OpenCL engine on a GPU, beside plain kernels of the same shapes and NVIDIA's libraries where they are. On a CPU's device,
-// with --quick, it is a smoke test.
-//   node bench/gpu.mjs [--only floor,reductions,gemv] [--device NAME] [--out FILE] [--rounds 9] [--quick]
+// The OpenCL engine on a GPU (npm run bench:gpu), beside plain kernels of the same shapes and NVIDIA's libraries where they are
+// installed. On a CPU's device, with --quick, it is a smoke test.
+//   node bench/gpu.mjs [--only floor,reductions,gemv] [--device NAME] [--json FILE] [--rounds 9] [--quick]
 import { existsSync, readFileSync } from "node:fs";
-import { openDevice } from "../dist/engines/opencl/device/device.js";
-import { openCuda } from "./cuda.mjs";
-import { measureCalls } from "./gpuCalls.mjs";
-import { measureFloor } from "./gpuFloor.mjs";
-import { measureGemm } from "./gpuGemm.mjs";
-import { measureGemv } from "./gpuGemv.mjs";
-import { gpuLimits } from "./gpuLimits.mjs";
-import { measureBatch, measureLu } from "./gpuLu.mjs";
-import { oursOn } from "./gpuOurs.mjs";
-import { measureReductions } from "./gpuReductions.mjs";
-import { chosenDevice, chosenOf, originOf, printLimits, save } from "./gpuSession.mjs";
-import { measureSolve } from "./gpuSolve.mjs";
-import { measureSparse } from "./gpuSparse.mjs";
-import { measureTrsv } from "./gpuTrsv.mjs";
+import { measureCalls } from "./gpu/calls.mjs";
+import { measureFloor } from "./gpu/floor.mjs";
+import { measureGemm } from "./gpu/gemm.mjs";
+import { measureGemv } from "./gpu/gemv.mjs";
+import { gpuLimits } from "./gpu/limits.mjs";
+import { measureBatch, measureLu } from "./gpu/lu.mjs";
+import { measureReductions } from "./gpu/reductions.mjs";
+import { measureSolve } from "./gpu/solve.mjs";
+import { measureSparse } from "./gpu/sparse.mjs";
+import { measureTrsv } from "./gpu/trsv.mjs";
+import { study } from "./harness/library.mjs";
+import { device as chosenDevice, chosenOf } from "./harness/options.mjs";
+import { originOf, printLimits, saveTimings } from "./harness/session.mjs";
+import { openCuda } from "./peers/cuda/open.mjs";
 
-// Each yields its cases; the floor is one object, and comes first, so that the others can be compared with it.
+// Each yields its cases. The floor is a single object and is measured first: the others are compared with it.
 const CASES = {
   reductions: measureReductions,
   gemv: measureGemv,
@@ -32,11 +32,11 @@ const CASES = {
 const DENSE = ["gemv", "trsv", "lu", "luBatch", "gemm"];
 
 const chosen = chosenOf(["floor", ...Object.keys(CASES)]);
-const device = await openDevice(chosenDevice);
+const device = await study.openclDevice(chosenDevice);
 const cuda = await openCuda();
-const origin = whereFrom();
+const origin = originOfRun();
 printOrigin();
-const gpu = { device, cuda, ours: oursOn(device), floor: chosen.includes("floor") ? await measureFloor({ device, cuda }) : undefined };
+const gpu = { device, cuda, floor: chosen.includes("floor") ? await measureFloor({ device, cuda }) : undefined };
 
 const results = {};
 const failures = [];
@@ -49,12 +49,12 @@ for (const [name, measure] of Object.entries(CASES).filter(([name]) => chosen.in
     failures.push(`${name}: ${error.message.split("\n")[0]}`);
     console.error(`\n${name} failed: ${error.stack}`);
   }
-  failures.push(...results[name].flatMap(wordsOn).map((words) => `${name}: ${words}`));
+  failures.push(...results[name].flatMap(errorsOf).map((words) => `${name}: ${words}`));
   console.log(`\n(${name} took ${((performance.now() - start) / 1e3).toFixed(1)} s)`);
-  save(origin, { limits: limitsSoFar(), failures, floor: gpu.floor, ...results }); // a run that is cut short leaves what it has
+  saveTimings(origin, { limits: limitsSoFar(), failures, floor: gpu.floor, ...results }); // an interrupted run keeps its results so far
 }
-printLimits("the GPU engine is", limitsSoFar());
-device.close();
+printLimits("the OpenCL engine", limitsSoFar());
+await device.close();
 if (failures.length > 0) {
   console.error(`\nFailed:\n  ${failures.join("\n  ")}`);
   process.exitCode = 1;
@@ -65,13 +65,13 @@ function limitsSoFar() {
   return gpuLimits({ reductions: results.reductions, dense, sparse: results.sparse, solve: results.solve });
 }
 
-// What went wrong in a case.
-function wordsOn({ wrong, rivals = [], solves = [], analyses = [] }) {
+// The errors of a case, in words.
+function errorsOf({ wrong, rivals = [], solves = [], analyses = [] }) {
   const failed = [...rivals, ...solves, ...analyses].filter((rival) => rival.failed);
   return [...(wrong ? [wrong] : []), ...failed.map((rival) => `${rival.name}: ${rival.failed}`)];
 }
 
-function whereFrom() {
+function originOfRun() {
   const parts = Object.entries(cuda).filter(([, part]) => !part.missing);
   const note = parts.map(([name, part]) => `${name} ${part.version}`).join(", ");
   const peer = parts.length === 0 ? { missing: true } : { config: `driver ${cuda.runtime.driver}`, note };
@@ -90,9 +90,9 @@ function printOrigin() {
   const { versions, commit, date, machine } = origin;
   console.log(`halfulp ${versions.halfulp}, ${commit}, ${date}`);
   console.log(
-    `${device.name}, ${device.units} units, ${(device.memory / 2 ** 30).toFixed(0)} GiB; ${machine.processor}; Node ${versions.node}`,
+    `${device.name}, ${device.computeUnits} units, ${(device.memoryBytes / 2 ** 30).toFixed(0)} GiB; ${machine.processor}; Node ${versions.node}`,
   );
   console.log(`CUDA: ${versions.cuda}`);
   for (const missing of new Set(Object.values(cuda).map((part) => part.missing))) if (missing) console.log(missing);
-  console.log("Times are medians of calls in a row, data on the device; rivals take turns.");
+  console.log("Times are medians of batches of calls, data on the device; rivals are interleaved.");
 }

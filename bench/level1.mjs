@@ -1,22 +1,24 @@
-// Level 1 side by side, on one thread: exdot, exsum, exasum and exnrm2 against the plain SIMD loop, OpenBLAS and what
-// else npm has.
+// Level 1 on one thread (npm run bench): exdot, exsum, exasum and exnrm2 beside the plain SIMD loop, OpenBLAS and npm packages.
 //   node bench/level1.mjs [--rounds 25] [--json FILE] [--quick]
-import { kindsFor, vectors, WELL } from "./data.mjs";
-import { measureReading } from "./floor.mjs";
-import { race, timings } from "./harness.mjs";
-import { limits } from "./limits.mjs";
-import { openBlas } from "./openBlas.mjs";
-import { blasLevel1, PACKAGES } from "./peers.mjs";
-import { plainLoops, plainMemory } from "./plain.mjs";
-import { isExactPeer, isOurs, PLAIN, rivalsFor, sameBits } from "./rivals.mjs";
-import { originOf, pace, printLimits, printOrigin, quick, rounds, save } from "./session.mjs";
-import { raceStages } from "./stages.mjs";
-import { count, figure, printTable } from "./table.mjs";
+import { differentBits, expectSame } from "./harness/checks.mjs";
+import { kindsFor, vectors, WELL_CONDITIONED } from "./harness/data.mjs";
+import { measureReading } from "./harness/floor.mjs";
+import { quick, rounds } from "./harness/options.mjs";
+import { isOurs } from "./harness/ours.mjs";
+import { race, timings } from "./harness/race.mjs";
+import { originOf, pace, printLimits, printOrigin, saveTimings } from "./harness/session.mjs";
+import { raceStages } from "./harness/stages.mjs";
+import { count, figure, printTable } from "./harness/table.mjs";
+import { limits } from "./level1/limits.mjs";
+import { isExactPeer, PLAIN, rivalsFor } from "./level1/rivals.mjs";
+import { blasLevel1, PACKAGES } from "./peers/level1.mjs";
+import { openBlas } from "./peers/openBlas.mjs";
+import { plainLoops, plainMemory } from "./peers/wasm/kernels.mjs";
 
 const LONGEST = 16_000_000;
 const BYTES = { dot: 16, sum: 8, asum: 8, nrm2: 8 };
 const sizes = [10, 100, 1000, 10_000, 100_000, 1_000_000, LONGEST].filter((n) => !quick || n <= 100_000);
-const hard = quick ? 100_000 : 1_000_000; // the length at which difficult data and single stages are measured
+const hard = quick ? 100_000 : 1_000_000; // the length at which hard data and single stages are measured
 
 const blas = await openBlas(blasLevel1);
 const space = plainMemory(2 * LONGEST * 8);
@@ -25,13 +27,13 @@ const origin = originOf("level1", PACKAGES, blas);
 
 printOrigin(origin, blas, blas.missing ? undefined : await emptyCall());
 const floor = await measureReading(space, plain, LONGEST, pace);
-for (const [op, bytes] of Object.entries(BYTES)) console.log(`  ${op}: ${bytes} bytes an element, ${figure(bytes / floor.readGBs)} ns`);
+for (const [op, bytes] of Object.entries(BYTES)) console.log(`  ${op}: ${bytes} bytes per element, ${figure(bytes / floor.readGBs)} ns`);
 const cases = [];
 for (const op of Object.keys(BYTES)) cases.push(...(await measure(op)));
 const stages = await raceStages(hard, { ...pace, rounds: Math.min(5, rounds) });
 const verdicts = limits(cases, { longest: sizes.at(-1), hard, sizes });
-printLimits("level 1 is", verdicts);
-save(origin, { floor, limits: verdicts, cases, stages });
+printLimits("level 1", verdicts);
+saveTimings(origin, { floor, limits: verdicts, cases, stages });
 
 async function emptyCall() {
   const empty = new Float64Array(0);
@@ -42,12 +44,12 @@ async function emptyCall() {
 async function measure(op) {
   const measured = [];
   for (const kind of kindsFor(op)) {
-    for (const n of kind === WELL ? sizes : [hard]) {
+    for (const n of kind === WELL_CONDITIONED ? sizes : [hard]) {
       const { rivals, free } = rivalsFor(op, vectors(kind, op, n), { space, plain, blas });
       const outcomes = await race(rivals, pace);
       free();
       const ours = outcomes.filter((outcome) => isOurs(op, outcome));
-      sameBits(ours, `${op}, n = ${n}, ${kind}`);
+      expectSame(`${op}, n = ${n}, ${kind}`, differentBits(ours));
       printCase(op, kind, n, outcomes);
       for (const { name, result } of outcomes.filter(isExactPeer)) {
         if (!Object.is(result, ours[0].result)) console.log(`  ${name} returns ${result}, the exact sum rounds to ${ours[0].result}`);

@@ -1,65 +1,42 @@
-// The tables of the mixed-precision paper as data: effective Gflop/s (2/3 n^3 + 2 n^2 over the time of a solve) and steps of
-// refinement against n, for every division of the work between CPU and GPU, and without a GPU; how much of their work
-// overlapped; ill-conditioned systems, and the condition from which refinement with binary32 factors no longer converges.
-//   node bench/solveTables.mjs [--out FILE] [--only cpu,gpu,ill] [--no-gpu] [--device NAME] [--orders 512,1024]
-//     [--rounds 5] [--seeds 10] [--quick]
-// --quick is a smoke test: small systems, two rounds, and no file unless --out names one. Engines do not take turns here:
-// one that waits may still hold the device's memory and the CPU's threads.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
-import { race } from "./harness.mjs";
-import { main, matrix } from "./library.mjs";
-import { commit, machine, ROOT, versions } from "./provenance.mjs";
-import { maxNorm, operationsOf, systemOf } from "./solveCases.mjs";
-import { cpuEngines, deviceEngines } from "./solveEngines.mjs";
-import { measureIll } from "./solveIll.mjs";
-import { count, figure, json, printTable } from "./table.mjs";
+// The tables of the mixed-precision paper as data: effective Gflop/s (2/3 n^3 + 2 n^2 over the time of a solve) and refinement steps
+// against n, for every division of the work between CPU and GPU, and without a GPU; how much of the work overlapped; ill-conditioned
+// systems, and the condition from which refinement with binary32 factors no longer converges.
+//   node bench/solveTables.mjs [--json FILE] [--only cpu,gpu,ill] [--no-gpu] [--device NAME] [--orders 512,1024] [--rounds 5]
+//     [--seeds 10] [--quick]
+// Engines are not interleaved: an idle one may still hold the device's memory and the CPU's threads.
+import { main, matrix } from "./harness/library.mjs";
+import { asWholeNumber, chosenOf, device, options, quick, rounds, wholeNumber } from "./harness/options.mjs";
+import { race } from "./harness/race.mjs";
+import { originOf, save } from "./harness/session.mjs";
+import { compact, count, figure, json, printTable } from "./harness/table.mjs";
+import { maxNorm, operationsOf, systemOf } from "./solve/cases.mjs";
+import { cpuEngines, deviceEngines } from "./solve/engines.mjs";
+import { measureIll } from "./solve/ill.mjs";
 
-const { values: options } = parseArgs({
-  options: {
-    out: { type: "string" },
-    only: { type: "string", default: "cpu,gpu,ill" },
-    "no-gpu": { type: "boolean", default: false },
-    device: { type: "string" },
-    orders: { type: "string" },
-    rounds: { type: "string" },
-    seeds: { type: "string" },
-    quick: { type: "boolean", default: false },
-  },
-});
-const { quick } = options;
-const [rounds, seeds] = [wholeNumber("rounds", options.rounds ?? (quick ? 2 : 5)), wholeNumber("seeds", options.seeds ?? (quick ? 2 : 10))];
-const device = /^\d+$/.test(options.device ?? "") ? Number(options.device) : options.device;
-
+const seeds = wholeNumber("seeds", quick ? 2 : 10);
 const ORDERS = quick ? { cpu: [64, 128], gpu: [64, 128] } : { cpu: [128, 256, 512, 1024, 2048], gpu: [512, 1024, 2048, 4096, 8192, 16384] };
-const asked = options.orders?.split(",").map((word) => wholeNumber("orders", word));
+const asked = options.orders?.split(",").map((word) => asWholeNumber("orders", word));
 const ILL = { n: quick ? 40 : 100, conditions: conditions(), seeds, exactSeeds: quick ? 1 : 2 };
 const WARM_UP = quick ? 0 : 50; // milliseconds
-const SLOW = 1e9; // nanoseconds: a call that is expected to take longer is timed once
-const GIVEN_UP = 1e10; // and one that is expected to take longer than this is not made
+const SLOW = 1e9; // nanoseconds: a call expected to take longer is timed once
+const TOO_SLOW = 1e10; // nanoseconds: a call expected to take longer is skipped
 
 const firsts = new Map(); // solutions, by method and order
-const systems = new Map(); // by order: making the largest takes seconds
+const systems = new Map(); // by order: generating the largest takes seconds
 const parts = {
   cpu: async () => measureEngines("Without a GPU", cpuEngines(asked ?? ORDERS.cpu), ["mixed", "double"]),
   gpu: async () => (options["no-gpu"] ? undefined : measureDevice()),
   ill: async () => measureIll(ILL),
 };
 const results = {};
-for (const part of options.only.split(",")) {
-  if (!parts[part]) throw new Error(`--only is ${part}, expected some of ${Object.keys(parts).join(",")}`);
+// An innermost object per line.
+const text = (value) => compact(json(value));
+for (const part of chosenOf(Object.keys(parts))) {
   results[part] = await parts[part]();
-  save();
+  save(originOf("solve-tables", ["koffi"]), { unit: "ns", rounds, ...results }, { standard: "solve-tables.json", text });
 }
 
-function wholeNumber(name, word) {
-  const value = Number(word);
-  if (!(Number.isInteger(value) && value > 0)) throw new Error(`--${name} is ${word}, expected a whole number from 1 on`);
-  return value;
-}
-
-// Every power of ten from 1e2 to 1e16, and others where binary32 comes to its end.
+// Every power of ten from 1e2 to 1e16, and more near the limit of binary32.
 function conditions() {
   const powers = Array.from({ length: 15 }, (_, k) => Number(`1e${k + 2}`));
   const between = [6, 7, 8, 9].flatMap((e) => [2, 5].map((digit) => Number(`${digit}e${e}`)));
@@ -92,7 +69,7 @@ async function measureEngines(title, engines, methods) {
     }
     await engine.close();
     if (watched)
-      await watchPhases(
+      await addPhases(
         open,
         rows.filter((row) => row.engine === name && row.time !== undefined),
       );
@@ -106,11 +83,11 @@ async function measureEngines(title, engines, methods) {
   return { device: on, rows };
 }
 
-// Its times and what the solution is worth, or { missing } with the reason; `before` is the row of the order before.
+// The times and the quality of the solution, or { missing } with the reason; `before` is the row of the previous order.
 async function measureSolves(engine, method, n, before) {
   if (before?.missing) return { missing: before.missing };
   const expected = before ? before.time * (n / before.n) ** 3 : 0;
-  if (expected > GIVEN_UP) return { missing: `a call would take ${figure(expected / 1e9)} s` };
+  if (expected > TOO_SLOW) return { missing: `a call would take ${figure(expected / 1e9)} s` };
   const { A, b } = system(n);
   let resident;
   try {
@@ -132,7 +109,7 @@ async function measureSolves(engine, method, n, before) {
       apart: apartFromFirst(method, n, x),
     };
   } catch (error) {
-    return { missing: error.message.split("\n")[0] }; // the others go on
+    return { missing: error.message.split("\n")[0] }; // the other rows are still measured
   } finally {
     resident?.free();
   }
@@ -146,9 +123,9 @@ function system(n) {
   return systems.get(n);
 }
 
-// Into each row its phases, { name: { calls, wall, cpu, gpu, overlap } } in milliseconds, from an engine that tells them: of the
-// second call, in which nothing is compiled.
-async function watchPhases(open, rows) {
+// Adds to each row its phases, { name: { calls, wall, cpu, gpu, overlap } } in milliseconds, from an engine that reports them: those
+// of the second call, which compiles nothing.
+async function addPhases(open, rows) {
   let phases = [];
   const engine = await open((phase) => phases.push(phase));
   for (const row of rows) {
@@ -173,8 +150,8 @@ function totals(phases) {
   return sums;
 }
 
-// How far x is from what the first engine found: the largest difference of an entry, in units of 2^-52 of the largest entry. Last
-// bits are each engine's own.
+// The largest difference between x and the solution of the first engine, in units of 2^-52 of its largest entry. Engines may differ
+// in the last bits.
 function apartFromFirst(method, n, x) {
   const key = `${method} ${n}`;
   if (!firsts.has(key)) firsts.set(key, x);
@@ -193,37 +170,17 @@ function printRows(title, engines, rows) {
     );
   };
   table("Gflop/s", ({ gflops }) => figure(gflops));
-  table("steps of refinement", ({ iterations, converged }) =>
+  table("refinement steps", ({ iterations, converged }) =>
     iterations === undefined ? undefined : `${iterations}${converged ? "" : ", not converged"}`,
   );
-  const most = (of) => Math.max(...rows.map((row) => of(row) ?? 0)).toPrecision(2);
+  const maxOf = (of) => Math.max(...rows.map((row) => of(row) ?? 0)).toPrecision(2);
   console.log(
-    `  The largest scaled residual is ${most(({ residual }) => residual)}; solutions differ by at most ${most(({ apart }) => apart)}`,
+    `  The largest scaled residual is ${maxOf(({ residual }) => residual)}; solutions differ from those of the first engine by at most ${maxOf(({ apart }) => apart)}`,
   );
-  console.log("  times 2^-52 of their largest entry from those of the first engine that was measured.");
+  console.log("  times 2^-52 of their largest entry.");
   if (rows.some(({ phases }) => phases))
     table("factorization: ms, of which CPU, GPU, both", ({ phases }) => {
       const { wall, cpu, gpu, overlap } = phases?.factorize ?? {};
       return wall === undefined ? undefined : [wall, cpu, gpu, overlap].map(figure).join(" ");
     });
-}
-
-function save() {
-  const file = options.out ?? (quick ? undefined : join(ROOT, "bench/results/solve-tables.json"));
-  if (file === undefined) return;
-  mkdirSync(dirname(file), { recursive: true });
-  const origin = {
-    benchmark: "solve-tables",
-    date: new Date().toISOString(),
-    commit: commit(),
-    machine: machine(),
-    versions: versions(["koffi"]),
-  };
-  // A line for each of the innermost objects.
-  const text = json({ ...origin, unit: "ns", rounds, ...results });
-  writeFileSync(
-    file,
-    text.replace(/\{[^{}]*\}/g, (one) => one.replace(/\s+/g, " ")),
-  );
-  console.log(`\nRaw results: ${file}`);
 }

@@ -1,21 +1,22 @@
-// Sparse triangular solves side by side: plain and exact against CXSparse on one thread, every schedule on two threads, what
-// the analysis takes, what a plan holds; math.js where it is small.
+// Sparse triangular solves (npm run bench:sparse): plain and exact beside CXSparse on one thread, every schedule on two threads, the
+// time of the analysis, the memory of a plan; math.js on a small grid.
 //   node bench/sparse.mjs [--rounds 25] [--json FILE] [--quick]
-import { openCxSparse } from "./cxSparse.mjs";
-import { measureReading } from "./floor.mjs";
-import { race } from "./harness.mjs";
-import { main } from "./library.mjs";
-import { plainLoops, plainMemory } from "./plain.mjs";
-import { originOf, pace, printLimits, printOrigin, quick, save } from "./session.mjs";
-import { bytesOf, gridsFor, systemOf, titleOf, traffic } from "./sparseCases.mjs";
-import { sparseLimits } from "./sparseLimits.mjs";
-import { mathJs, PACKAGES } from "./sparsePeers.mjs";
-import { CXSPARSE, raceSolves, serialRivals } from "./sparseRivals.mjs";
-import { missingThreads, raceThreads } from "./sparseThreads.mjs";
-import { count, figure, printTable, ratio } from "./table.mjs";
+import { measureReading } from "./harness/floor.mjs";
+import { main, missingThreads } from "./harness/library.mjs";
+import { quick } from "./harness/options.mjs";
+import { race, timeOf } from "./harness/race.mjs";
+import { originOf, pace, printLimits, printOrigin, saveTimings } from "./harness/session.mjs";
+import { count, figure, printTable, ratio } from "./harness/table.mjs";
+import { openCxSparse } from "./peers/cxSparse.mjs";
+import { mathJs, PACKAGES } from "./peers/sparse.mjs";
+import { plainLoops, plainMemory } from "./peers/wasm/kernels.mjs";
+import { bytesOf, gridsFor, systemOf, titleOf, traffic } from "./sparse/cases.mjs";
+import { sparseLimits } from "./sparse/limits.mjs";
+import { CXSPARSE, raceSolves, serialRivals } from "./sparse/rivals.mjs";
+import { raceThreads } from "./sparse/threads.mjs";
 
-const CACHES = 2 ** 26; // bytes, more than they hold
-const READING = 4096 ** 2; // numbers, in no cache however quick the run
+const CACHES = 2 ** 26; // bytes: more than the caches hold
+const READING = 4096 ** 2; // numbers: in no cache even with --quick
 
 const { grids, small } = gridsFor(quick);
 const cx = await openCxSparse();
@@ -29,10 +30,10 @@ const floor = await measureReading(space, loops, READING, pace);
 
 const cases = [];
 for (const grid of grids) cases.push(await measure(systemOf(grid)));
-const beside = await measureSmall(systemOf(small));
+const withMathJs = await measureSmall(systemOf(small));
 const limits = sparseLimits(cases);
-printLimits("sparse solves are", limits);
-save(origin, { floor, limits, cases, small: beside });
+printLimits("sparse solves", limits);
+saveTimings(origin, { floor, limits, cases, small: withMathJs });
 
 async function shortestCall() {
   const one = Float64Array.of(1);
@@ -42,7 +43,7 @@ async function shortestCall() {
   return call.median;
 }
 
-// Nanoseconds: to read the matrix and b and to write x, for data that are in no cache.
+// Nanoseconds to read the matrix and b and to write x, for data in no cache.
 function floorOf({ byRows }) {
   return bytesOf(byRows) > CACHES ? traffic(byRows) / floor.readGBs : undefined;
 }
@@ -68,7 +69,7 @@ async function measureSmall(system) {
 }
 
 function printSerial(outcomes, floor) {
-  const baseline = outcomes.find(({ name }) => name === CXSPARSE)?.median;
+  const baseline = timeOf(outcomes, CXSPARSE);
   const rows = outcomes.map(({ name, median, min }) => [
     name,
     figure(median / 1e6),

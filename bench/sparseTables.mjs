@@ -1,23 +1,16 @@
-// The tables of the sparse paper as data: y = (U + D)^-1 (L + D)^-1 x with every schedule on as many threads as there are
-// cores. GFLOPS of the two solves (formula 5.3), the set-up of both plans, the number of solves after which a schedule pays.
-//   node bench/sparseTables.mjs [--rounds 5] [--json FILE] [--scale 1]
-// Every axis of a grid has `scale` times its nodes. Other than at scale 1 there is no file unless --json names one.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
-import { BINARY64, MODES, measureMatrix, SCHEDULES } from "../dist/report/measure/sparse.js";
-import { main } from "./library.mjs";
-import { commit, machine, ROOT, versions } from "./provenance.mjs";
-import { groupsFor } from "./sparseMatrices.mjs";
-import { missingThreads } from "./sparseThreads.mjs";
-import { count, figure, json, printTable } from "./table.mjs";
+// The tables of the sparse paper as data (npm run bench:tables): y = (U + D)^-1 (L + D)^-1 x with every schedule on as many threads as
+// there are cores. GFLOPS of the two solves (formula 5.3), the set-up of both plans, the number of solves after which a schedule pays.
+//   node bench/sparseTables.mjs [--rounds 5] [--json FILE] [--scale 1] [--quick]
+// Every axis of a grid has `scale` times its nodes. Other scales than 1 write no file unless --json names one. --quick: scale 0.1.
+import { main, measurements, missingThreads } from "./harness/library.mjs";
+import { options, quick, rounds } from "./harness/options.mjs";
+import { originOf, save } from "./harness/session.mjs";
+import { count, figure, printTable } from "./harness/table.mjs";
+import { groupsFor } from "./sparse/matrices.mjs";
 
-const { values: options } = parseArgs({
-  options: { rounds: { type: "string", default: "5" }, json: { type: "string" }, scale: { type: "string", default: "1" } },
-});
-const [rounds, scale] = [options.rounds, options.scale].map(Number);
-if (!(Number.isInteger(rounds) && rounds > 0)) throw new Error(`--rounds is ${options.rounds}, expected a whole number from 1 on`);
-if (!(scale > 0 && scale <= 1)) throw new Error(`--scale is ${options.scale}, expected a number above 0 and up to 1`);
+const { BINARY64, MODES, measureMatrix, SCHEDULES } = measurements.sparse;
+const scale = Number(options.scale ?? (quick ? 0.1 : 1));
+if (!(scale > 0 && scale <= 1)) throw new Error(`--scale is ${options.scale}, expected a number above 0 and at most 1`);
 const missing = await missingThreads();
 if (missing) throw new Error(missing);
 
@@ -31,7 +24,8 @@ for (const { title, precisions, matrices } of groupsFor(scale)) {
   groups.push({ title, cases });
 }
 await pool.close();
-save();
+const standard = scale === 1 ? "sparse-tables.json" : null;
+save(originOf("sparse-tables", []), { engine: pool.device, unit: "ns", scale, rounds, groups }, { standard });
 
 function printGroup(title, cases) {
   for (const { name, missing } of cases.filter((one) => one.missing)) console.log(`\n${name} is not measured: ${missing}`);
@@ -72,26 +66,11 @@ function printGroup(title, cases) {
   }
 }
 
-// A line for every case and mode, a column for every schedule.
+// A row for every case and mode, a column for every schedule.
 function print(title, cases, label, cell) {
   console.log(`\n${title}`);
   const rows = cases.flatMap((one) =>
     Object.keys(MODES).map((mode) => [label(one, mode), ...one.schedules.filter((row) => row.mode === mode).map(cell)]),
   );
   printTable(["", ...SCHEDULES], rows);
-}
-
-function save() {
-  const file = options.json ?? (scale === 1 ? join(ROOT, "bench/results/sparse-tables.json") : undefined);
-  if (file === undefined) return;
-  mkdirSync(dirname(file), { recursive: true });
-  const origin = {
-    benchmark: "sparse-tables",
-    date: new Date().toISOString(),
-    commit: commit(),
-    machine: machine(),
-    versions: versions([]),
-  };
-  writeFileSync(file, json({ ...origin, engine: pool.device, unit: "ns", scale, rounds, groups }));
-  console.log(`\nRaw results: ${file}`);
 }

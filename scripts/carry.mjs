@@ -1,25 +1,30 @@
-// A folder with everything that a machine without a network needs to run the benchmarks and the tests of engines: this package
-// as built, its tests, koffi, and Node itself.
-//   node scripts/carry.mjs [folder]
-// There: ./node bench/gpu.mjs, and HALFULP_ENGINES=opencl ./node tests/run.mjs
+// A folder with everything that a machine without a network needs to run the GPU benchmarks and the tests of engines: this package
+// as built, its tests, koffi, and Node itself; with --before, another build of the package to compare with.
+//   node scripts/carry.mjs [folder] [--before DIST]
+// On that machine: ./node bench/gpu.mjs, ./node bench/compare.mjs before/dist dist --opencl --large, and
+// HALFULP_ENGINES=opencl ./node tests/run.mjs
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { commit } from "../bench/harness/provenance.mjs";
 
-const folder = resolve(process.argv[2] ?? "carry");
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { before: { type: "string" } } });
+const folder = resolve(positionals[0] ?? "carry");
+const before = values.before && resolve(values.before);
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
-const { version } = JSON.parse(execFileSync(process.execPath, ["-p", 'JSON.stringify(require("./package.json"))'], { encoding: "utf8" }));
-const git = (...args) => execFileSync("git", args, { encoding: "utf8" }).trim();
 
 execFileSync(process.execPath, ["scripts/build.mjs", "--if-needed"], { stdio: "inherit" });
-for (const part of ["dist", "bench", "tests", "node_modules"]) rmSync(join(folder, part), { recursive: true, force: true });
+for (const part of ["dist", "before", "bench", "tests", "node_modules"]) rmSync(join(folder, part), { recursive: true, force: true });
 cpSync("dist", join(folder, "dist"), { recursive: true });
-mkdirSync(join(folder, "bench"));
-for (const file of readdirSync("bench").filter((name) => name.endsWith(".mjs")))
-  copyFileSync(join("bench", file), join(folder, "bench", file));
+cpSync("bench", join(folder, "bench"), { recursive: true, filter: (path) => path !== join("bench", "results") });
+if (before) {
+  cpSync(before, join(folder, "before/dist"), { recursive: true });
+  writePackage(join(folder, "before"), dirname(before));
+}
 
-// Tests import sources: both as JavaScript, with data that the compiler leaves behind.
+// Tests import sources: both as JavaScript, with the data that the compiler does not copy.
 const tests = join(folder, "tests");
 const emit = ["--noEmit", "false", "--allowImportingTsExtensions", "false", "--rewriteRelativeImportExtensions", "true"];
 const flags = [...emit, "--rootDir", ".", "--outDir", tests];
@@ -33,14 +38,18 @@ mkdirSync(join(tests, "node_modules/vitest"));
 copyFileSync("scripts/carry/vitest.mjs", join(tests, "node_modules/vitest/index.mjs"));
 writeFileSync(join(tests, "node_modules/vitest/package.json"), '{ "name": "vitest", "exports": "./index.mjs" }\n');
 
-// koffi without its sources, and its library for this kind of machine.
+// koffi without its sources, and its library for this platform.
 const sources = /\/(src\/koffi\/src\/.*\.(cc|hh|S|inc)|vendor|lib|doc)$/;
 const natives = join("node_modules/@koromix", `koffi-${process.platform}-${process.arch}`);
 for (const name of ["node_modules/koffi", natives].filter(existsSync))
   cpSync(name, join(folder, name), { recursive: true, filter: (path) => !sources.test(path) });
 
-const clean = git("status", "--porcelain", "--", ".", ":(exclude)bench/results") === "";
-const commit = `${git("rev-parse", "HEAD")}${clean ? "" : "-dirty"}`;
-writeFileSync(join(folder, "package.json"), `${JSON.stringify({ name: "halfulp", version, type: "module", gitHead: commit })}\n`);
+writePackage(folder, ".");
 copyFileSync(process.execPath, join(folder, "node"));
-console.log(`carry: ${folder}, commit ${commit}`);
+console.log(`carry: ${folder}, commit ${commit()}${before ? `, and ${before}, commit ${commit(dirname(before))}` : ""}`);
+
+// The package.json of a build, with the commit of the package it is from.
+function writePackage(to, from) {
+  const { name, version, type } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  writeFileSync(join(to, "package.json"), `${JSON.stringify({ name, version, type, gitHead: commit(from) })}\n`);
+}

@@ -1,3 +1,4 @@
+// The Accumulator: its states, merging in any order, and its bytes.
 import { describe, expect, test } from "vitest";
 import { Accumulator, exdot, exsum } from "../src/index.ts";
 import { Random } from "../src/study.ts";

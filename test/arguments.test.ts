@@ -1,3 +1,4 @@
+// The arguments of the level 1 routines: what is refused, with which message, and what is not.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import {

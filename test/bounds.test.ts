@@ -1,14 +1,15 @@
 // The bounds themselves: what a stage says it may have lost is never less than what it lost.
+
 import { expect, test } from "vitest";
 import type { Real, Reduction } from "../src/arrays/types.ts";
 import { enclosure } from "../src/exact/enclosure.ts";
 import { Random, Superaccumulator } from "../src/study.ts";
-import { describeEngines } from "./engines.ts";
+import { SEED, VECTORS } from "./effort.ts";
 import { KINDS, toSingle, vector } from "./generators.ts";
+import { describeKernels } from "./kernels.ts";
 import { exactNumber, exactReduction } from "./oracles/rational.ts";
 
-const COUNT = Number(process.env.HALFULP_VECTORS ?? 100_000) / 25;
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
+const COUNT = VECTORS / 25;
 // With the relative 2^-20 that is allowed for the roundings in a bound itself.
 const inflated = (bound: number): bigint => ((exactNumber(bound) as bigint) * (2n ** 20n + 1n)) / 2n ** 20n;
 const magnitude = (n: bigint): bigint => (n < 0n ? -n : n);
@@ -21,7 +22,7 @@ function integer(sum: Superaccumulator): bigint {
   return (shift < 0 ? n >> BigInt(-shift) : n << BigInt(shift)) * (negative ? -1n : 1n);
 }
 
-describeEngines(`bounds, HALFULP_SEED=${SEED}`, (_, engine) => {
+describeKernels(`bounds, HALFULP_SEED=${SEED}`, (engine) => {
   // Each stage against the exact sum. Returns whether the filter knew anything.
   function check(op: Reduction, x: Real, y: Real, label: string): boolean {
     const exact = exactReduction(op, x, y);

@@ -6,7 +6,7 @@ import { Accumulator, allocate, EngineError, engines, exdot, exgemv, exlu, exsum
 import { devices } from "../src/opencl.ts";
 import { kernels } from "../src/study.ts";
 
-vi.mock("../src/byteOrder.ts", () => ({ LITTLE_ENDIAN: false }));
+vi.mock(import("../src/arrays/byteOrder.ts"), () => ({ LITTLE_ENDIAN: false }));
 
 const REASONS = {
   wasm: 'the engine needs WebAssembly over little-endian typed arrays, and this machine is big-endian; open("auto") runs plain TypeScript',

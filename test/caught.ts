@@ -1,3 +1,4 @@
+// The error that a call throws, for tests that look at more of it than toThrow() does.
 import { expect } from "vitest";
 
 /** What a call throws. */

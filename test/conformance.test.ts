@@ -1,11 +1,14 @@
+// The reductions on every engine: the shared vectors, the hard cases, and random vectors against the oracles.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Format, Real, Reduction, Rounding } from "../src/arrays/types.ts";
 import { Accumulator } from "../src/index.ts";
 import { Random, reduceBy, STAGES } from "../src/study.ts";
-import { describeEngines, type Routines, RUNNING } from "./engines.ts";
+import { FULL, SEED, VECTORS } from "./effort.ts";
+import { type AnyRoutines, describeEngines, ENGINES, SELECTED_ENGINES } from "./engines.ts";
 import { KINDS, length, permutation, toSingle, vector } from "./generators.ts";
 import { fromHex, toHex } from "./hex.ts";
+import { KERNELS } from "./kernels.ts";
 import { columnSum } from "./oracles/columns.ts";
 import { type Exact, exactReduction, round, roundRoot } from "./oracles/rational.ts";
 
@@ -18,9 +21,8 @@ const lines = (name: string): string[] =>
 type Name = "exsum" | "exasum" | "exdot" | "exnrm2";
 const OPERATION: Record<Name, Reduction> = { exsum: "sum", exasum: "asum", exdot: "dot", exnrm2: "dot" };
 
-function call(routines: Routines, name: Name, x: Real, y: Real, mode: Rounding): number {
-  const on = routines as unknown as Record<Name, (...args: unknown[]) => number>;
-  return name === "exdot" ? on.exdot(x, y, { round: mode }) : on[name](x, { round: mode });
+function call(routines: AnyRoutines, name: Name, x: Real, y: Real, mode: Rounding): number | Promise<number> {
+  return name === "exdot" ? routines.exdot(x, y, { round: mode }) : routines[name](x, { round: mode });
 }
 
 function vectorOf(format: Format, numbers: number[]): Real {
@@ -32,15 +34,18 @@ describeEngines("the shared vectors", (routines) => {
 
   test("there are 1600 of them", () => expect(cases).toHaveLength(1600));
 
-  test.each(["exsum", "exasum", "exdot", "exnrm2"] as const)("%s returns them", (name) => {
+  test.each(["exsum", "exasum", "exdot", "exnrm2"] as const)("%s returns them", async (name) => {
     for (const { op, format, round: mode, x, y, want } of cases) {
       if (op !== name) continue;
       const v = vectorOf(format, x.map(fromHex));
       const w = y ? vectorOf(format, y.map(fromHex)) : v;
-      expect(toHex(call(routines, name, v, w, mode)), JSON.stringify({ op, format, mode, x, y })).toBe(want[0]);
+      expect(toHex(await call(routines, name, v, w, mode)), JSON.stringify({ op, format, mode, x, y })).toBe(want[0]);
     }
   });
 });
+
+// A device compiles every stage for every reduction and precision: for minutes.
+const STAGED_KERNELS = KERNELS.filter(({ name }) => FULL || name !== "opencl");
 
 describe("hard cases", () => {
   const cases = lines("hard-cases.txt").map((line) => {
@@ -71,36 +76,33 @@ describe("hard cases", () => {
     };
   });
 
-  test.each(cases)("$name, $op of $format", ({ op, format, x, y, want }) => {
-    MODES.forEach((mode, i) => {
-      for (const { name, engine, routines } of RUNNING) {
-        const label = `${mode} on ${name}`;
-        expect(call(routines, `ex${op}` as Name, x, y, mode), label).toBe(want[i]);
-        for (const stage of STAGES) expect(reduceBy(stage, engine, op, x, y, mode), `${label} by ${stage}`).toBe(want[i]);
-      }
+  test.each(cases)("$name, $op of $format", async ({ op, format, x, y, want }) => {
+    for (const [i, mode] of MODES.entries()) {
+      for (const { name, routines } of ENGINES)
+        expect(await call(routines, `ex${op}` as Name, x, y, mode), `${mode} on ${name}`).toBe(want[i]);
+      for (const { name, engine } of STAGED_KERNELS)
+        for (const stage of STAGES) expect(reduceBy(stage, engine, op, x, y, mode), `${mode} on ${name} by ${stage}`).toBe(want[i]);
       const exact = exactReduction(op, x, y);
       if (!Object.is(want[i], -0)) expect(round(exact, mode, format), "the rational oracle").toBe(want[i]);
       if (typeof exact === "bigint" && !Object.is(want[i], -0))
         expect(columnSum(op, x, y, mode, format), "the column oracle").toBe(want[i]);
-    });
+    }
   });
 });
 
 // Every case, and the same case negated, permuted, repeated 2^k times, and cut into pieces that are accumulated apart and
-// merged. HALFULP_VECTORS sets how many cases (the long mode: millions), HALFULP_SEED repeats a run.
-const COUNT = Number(process.env.HALFULP_VECTORS ?? 100_000);
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
+// merged.
 const NAMES: readonly Name[] = ["exsum", "exasum", "exdot", "exnrm2"];
 const MIRROR: Record<Rounding, Rounding> = { nearest: "nearest", zero: "zero", up: "down", down: "up" };
 
 describe(`random vectors, HALFULP_SEED=${SEED}`, () => {
-  test.each(NAMES)(`%s of ${COUNT / NAMES.length} vectors is what the oracles say`, (name) => {
+  test.each(NAMES)(`%s of ${VECTORS / NAMES.length} vectors is what the oracles say`, async (name) => {
     const seed = SEED + NAMES.indexOf(name);
-    for (let k = 0; k < COUNT / NAMES.length; k++) checkOne(name, new Random(seed * 2 ** 20 + k), k);
+    for (let k = 0; k < VECTORS / NAMES.length; k++) await checkOne(name, new Random(seed * 2 ** 20 + k), k);
   });
 });
 
-function checkOne(name: Name, random: Random, k: number): void {
+async function checkOne(name: Name, random: Random, k: number): Promise<void> {
   const label = `HALFULP_SEED=${SEED}, case ${k}`;
   const op = OPERATION[name];
   const n = length(random);
@@ -136,24 +138,31 @@ function checkOne(name: Name, random: Random, k: number): void {
   const negatedWant =
     name === "exsum" && negated.every((v) => Object.is(v, -0)) ? -0 : finish(typeof exact === "bigint" ? -exact : -exact, MIRROR[mode]);
 
-  for (const { name: engine, routines, every } of RUNNING) {
+  for (const { name: engine, routines, every } of SELECTED_ENGINES) {
     if (k % every !== 0) continue;
-    check(call(routines, name, x, y, mode), want, engine);
-    check(call(routines, name, permutedX, permutedY, mode), want, `${engine}, permuted`);
-    check(call(routines, name, longX, longY, mode), longWant, `${engine}, ${times} times`);
-    if (name === "exsum" || name === "exdot") check(call(routines, name, negated, y, MIRROR[mode]), negatedWant, `${engine}, negated`);
-    else check(call(routines, name, negated, negated, mode), want, `${engine}, negated`);
+    check(await call(routines, name, x, y, mode), want, engine);
+    check(await call(routines, name, permutedX, permutedY, mode), want, `${engine}, permuted`);
+    check(await call(routines, name, longX, longY, mode), longWant, `${engine}, ${times} times`);
+    if (name === "exsum" || name === "exdot")
+      check(await call(routines, name, negated, y, MIRROR[mode]), negatedWant, `${engine}, negated`);
+    else check(await call(routines, name, negated, negated, mode), want, `${engine}, negated`);
   }
 
   if (!root) {
     const whole = accumulate(op, x, y, 1, random);
+    if (name !== "exasum")
+      for (const { name: engine, routines, every } of SELECTED_ENGINES)
+        if (k % (4 * every) === 0)
+          expect((await routines.accumulate(x, name === "exdot" ? y : undefined)).toBytes(), `accumulate on ${engine} (${label})`).toEqual(
+            whole.toBytes(),
+          );
     const pieces = accumulate(op, permutedX, permutedY, 1 + random.below(random.below(10) === 0 ? 1024 : 8), random);
     check(pieces.value(mode, format), name === "exsum" || n === 0 ? (n === 0 ? -0 : want) : want, "merged");
     expect(pieces.toBytes(), `bytes (${label})`).toEqual(whole.toBytes());
   }
 }
 
-// The terms in so many pieces, merged in random order.
+// The terms in `count` pieces, merged in random order.
 function accumulate(op: Reduction, x: Real, y: Real, count: number, random: Random): Accumulator {
   const pieces = Array.from({ length: count }, () => new Accumulator());
   let from = 0;

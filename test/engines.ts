@@ -1,81 +1,41 @@
-// The table of engines: every conformance test runs over all of it, and a new engine is one more row.
-// HALFULP_ENGINES=reference,wasm-fma runs the tests on these rows only.
-import { describe } from "vitest";
-import type { Matrix, Real, Sparse, TriangularOptions } from "../src/arrays/types.ts";
-import type { Solution, SolveOptions } from "../src/routines/solve/types.ts";
-import type { Schedule, SparseOptions } from "../src/routines/sparse/types.ts";
-import { engineOf, type Kernels, kernels, level1On, openclKernels, openThreads, routinesOn } from "../src/study.ts";
+// The engines under test, one row each. The conformance tests run over all rows; a new engine joins them with its row in
+// src/engines/table.ts.
+//
+// Rows are the functions of the main module ("embedded"), the synchronous builds one by one ("reference", "wasm-fma",
+// "wasm-dekker"), and every engine as open() returns it ("wasm", "threads-3", "opencl-0", ...). HALFULP_ENGINES=reference,opencl
+// runs the tests on the rows of these names or kinds only. HALFULP_DEVICE chooses the device, as the option `device` of open() does.
+import { afterAll, describe } from "vitest";
+import { SCHEDULES } from "../src/engines/kernels.ts";
+import { type EngineRow, type Kind, type OpenOptions, ENGINES as TABLE } from "../src/engines/table.ts";
+import * as library from "../src/index.ts";
+import {
+  Accumulator,
+  type Engine,
+  type Matrix,
+  open,
+  type Real,
+  type RoundOptions,
+  type Schedule,
+  type Solution,
+  type SolveOptions,
+  type Sparse,
+  type SparseOptions,
+  type TriangularOptions,
+} from "../src/index.ts";
+import { engineOf, kernels, LOCAL_ENGINES, openThreads, routinesOn, Superaccumulator } from "../src/study.ts";
 
-export interface Row {
-  readonly name: string;
-  readonly kernels: Kernels | undefined;
-  readonly missing: string;
-}
+type Later<T> = T | Promise<T>;
 
-const reference = kernels("reference") as Kernels;
-
-const TABLE = {
-  reference: "",
-  "wasm-fma": "no relaxed SIMD with a fused multiply-add on this machine",
-  "wasm-dekker": "no WebAssembly SIMD on this machine",
-  opencl: "no OpenCL device on this machine, see npm run setup",
-};
-type Name = keyof typeof TABLE;
-const NAMES = Object.keys(TABLE) as Name[];
-
-// Of many random cases OpenCL takes every so-many-th: a call costs a launch and a trip to the device.
-const EVERY = 64;
-
-// Engines for matrix routines only: pools of threads, more of them than cores too.
-const pool = (threads: number, variant: "fma" | "dekker") => [`threads-${threads}-${variant}`, { threads, variant }] as const;
-const POOLS = Object.fromEntries([
-  ...[1, 2, 3, 4, 7, 16].map((threads) => pool(threads, "fma")),
-  ...[2, 5].map((threads) => pool(threads, "dekker")),
-]);
-const FEW = ["threads-3-fma", "threads-2-dekker"];
-
-function chosen(): readonly string[] {
-  const all = [...NAMES, ...Object.keys(POOLS)];
-  const names = process.env.HALFULP_ENGINES?.split(",") ?? all;
-  const unknown = names.find((name) => !all.includes(name));
-  if (unknown !== undefined) throw new Error(`HALFULP_ENGINES names "${unknown}", expected some of ${all.join(", ")}`);
-  return names;
-}
-
-const CHOSEN = chosen();
-const opencl = CHOSEN.includes("opencl") ? await openclKernels(process.env.HALFULP_DEVICE).catch(() => undefined) : undefined;
-export const ENGINES: readonly Row[] = NAMES.filter((name) => CHOSEN.includes(name)).map((name) => ({
-  name,
-  kernels: name === "opencl" ? opencl : kernels(name),
-  missing: TABLE[name],
-}));
-
-const everyOf = (name: string): number => (name === "opencl" && CHOSEN.length > 1 ? EVERY : 1);
-
-export type Routines = ReturnType<typeof level1On>;
-
-/** A block of tests for each engine; where one cannot run here, skipped with the reason in its title. */
-export function describeEngines(title: string, body: (routines: Routines, engine: Kernels) => void): void {
-  for (const { name, kernels: engine, missing } of ENGINES) {
-    const usable = engine ?? reference; // a block that is skipped is still collected
-    describe.skipIf(!engine)(`${title}, ${name}${engine ? "" : ` (${missing})`}`, () => body(level1On(usable), usable));
-  }
-}
-
-/** The engines that run here. */
-export const RUNNING: readonly Running[] = ENGINES.flatMap(({ name, kernels: engine }) =>
-  engine ? [{ name, engine, routines: level1On(engine), every: everyOf(name) }] : [],
-);
-interface Running {
-  readonly name: string;
-  readonly engine: Kernels;
-  readonly routines: Routines;
-  /** Of many random cases it takes those whose number is a multiple of this. */
-  readonly every: number;
-}
-
-/** The matrix routines as tests see them: of either precision, and of an engine that may answer later. */
-export interface DenseRoutines {
+/** All routines as the tests call them: of either precision, on an engine that may return promises. */
+export interface AnyRoutines {
+  exsum(x: Real, options?: RoundOptions): Later<number>;
+  exasum(x: Real, options?: RoundOptions): Later<number>;
+  exdot(x: Real, y: Real, options?: RoundOptions): Later<number>;
+  exnrm2(x: Real, options?: RoundOptions): Later<number>;
+  exaxpy(alpha: number, x: Real, y: Real): Later<Real>;
+  exscal(alpha: number, x: Real): Later<Real>;
+  exinvscal(alpha: number, x: Real): Later<Real>;
+  accumulate(x: Real, y?: Real): Later<Accumulator>;
   exgemv(alpha: number, A: Matrix<Real>, x: Real, beta: number, y: Real, options?: { trans?: boolean }): Later<Real>;
   exgemm(
     alpha: number,
@@ -89,15 +49,15 @@ export interface DenseRoutines {
   exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
-  solve(A: Matrix, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
-  factor(A: Matrix, options?: SolveOptions): Later<AnyFactored>;
+  solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
+  factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
 }
-/** Factors as tests see them. */
-export interface AnyFactored {
+/** The result of factor(). */
+export interface AnyFactors {
   solve(b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   free(): Later<void>;
 }
-/** A plan as tests see it: of either precision, and of an engine that may answer later. */
+/** The result of sptrsv(). */
 export interface AnyPlan {
   readonly schedule: Schedule;
   readonly reason: string;
@@ -107,51 +67,140 @@ export interface AnyPlan {
   update(values: Real): Later<void>;
   free(): Later<void>;
 }
-type Later<T> = T | Promise<T>;
-interface DenseRow {
+
+/** An engine under test. */
+export interface Row {
   readonly name: string;
-  /** Of the pool; 0 on the calling thread. */
+  readonly kind: Kind | "synchronous";
+  /** The number of workers of a pool, else 0. */
   readonly threads: number;
-  readonly routines: DenseRoutines;
+  /** Whether the schedules of sparse solves differ on it. */
+  readonly hasSchedules: boolean;
+  /** Of many random cases it takes those whose number is a multiple of this: calls to a device are slow. */
   readonly every: number;
+  readonly routines: AnyRoutines;
+  /** Why it cannot run on this machine. */
+  readonly missing: string | undefined;
+  /** The engine itself, for rows that are opened. */
+  readonly opened: (() => Promise<Engine>) | undefined;
 }
 
-const RUNS = { fma: kernels("wasm-fma") !== undefined, dekker: kernels("wasm-dekker") !== undefined };
-const sync: readonly DenseRow[] = RUNNING.map(({ name, engine, every }) => ({
-  name,
-  threads: 0,
-  routines: routinesOn(engine) as unknown as DenseRoutines,
-  every,
-}));
-const pools: readonly DenseRow[] = Object.entries(POOLS).flatMap(([name, { threads, variant }]) =>
-  CHOSEN.includes(name) && RUNS[variant] ? [{ name, threads, routines: onPool(threads, variant), every: 1 }] : [],
-);
+const ROUTINES: readonly (keyof AnyRoutines)[] = [
+  ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
+  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const),
+];
 
-// The pool is opened at the first call: most test files need none.
-function onPool(threads: number, variant: "fma" | "dekker"): DenseRoutines {
-  let opened: Promise<DenseRoutines> | undefined;
-  const open = async (): Promise<DenseRoutines> => engineOf(await openThreads(threads, variant)) as unknown as DenseRoutines;
+// ---------------------------------------------------------------- the synchronous rows
+
+const synchronous = { kind: "synchronous", threads: 0, hasSchedules: false, every: 1, missing: undefined, opened: undefined } as const;
+
+function embeddedRow(): Row {
+  const accumulate = (x: Real, y?: Real) => (y === undefined ? new Accumulator().add(x) : new Accumulator().addProduct(x, y));
+  return { ...synchronous, name: "embedded", routines: { ...library, accumulate } as unknown as AnyRoutines };
+}
+
+function localRow(name: (typeof LOCAL_ENGINES)[number]): Row {
+  const engine = kernels(name);
+  if (!engine) return { ...synchronous, name, routines: {} as AnyRoutines, missing: "this machine cannot run these WebAssembly kernels" };
+  const accumulate = (x: Real, y?: Real): Accumulator => {
+    const sum = new Superaccumulator();
+    engine.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum, true);
+    return Accumulator.of(sum, y === undefined ? x.every((v) => Object.is(v, -0)) : x.length === 0);
+  };
+  return { ...synchronous, name, routines: { ...routinesOn(engine), accumulate } as unknown as AnyRoutines };
+}
+
+// ---------------------------------------------------------------- the rows that are opened
+
+// Pools of as many threads as there are cores, fewer and more; and some on the build of the kernels that open() does not choose on
+// machines with a fused multiply-add.
+const POOL_SIZES = [1, 2, 3, 4, 7, 16];
+const DEKKER_POOL_SIZES = [2, 5];
+/** The pools that take part in tests of many small cases. */
+const SELECTED_POOLS = ["threads-3", "threads-2-dekker"];
+
+// Kinds without an entry are devices, to which a call takes a launch and a transfer.
+const EVERY: Record<string, number> = { wasm: 1, threads: 1 };
+const EVERY_ON_DEVICES = 64;
+
+const openedEngines: Promise<Engine>[] = [];
+afterAll(async () => {
+  for (const engine of openedEngines) await (await engine.catch(() => undefined))?.close();
+});
+
+// Opened at the first call: most test files need few engines.
+function openedRow(name: string, kind: Kind, hasSchedules: boolean, threads: number, start: () => Promise<Engine>): Row {
+  let engine: Promise<Engine> | undefined;
+  const opened = (): Promise<Engine> => {
+    if (engine) return engine;
+    engine = start();
+    openedEngines.push(engine);
+    return engine;
+  };
   const method =
-    (name: keyof DenseRoutines) =>
-    async (...args: unknown[]) => {
-      opened ??= open();
-      return ((await opened)[name] as (...args: unknown[]) => unknown)(...args);
-    };
-  const names = ["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const;
-  return Object.fromEntries(names.map((name) => [name, method(name)])) as unknown as DenseRoutines;
+    (routine: keyof AnyRoutines) =>
+    async (...args: unknown[]) =>
+      ((await opened())[routine] as (...args: unknown[]) => unknown)(...args);
+  const routines = Object.fromEntries(ROUTINES.map((routine) => [routine, method(routine)])) as unknown as AnyRoutines;
+  return { name, kind, threads, hasSchedules, every: EVERY[kind] ?? EVERY_ON_DEVICES, routines, missing: undefined, opened };
 }
 
-/** The matrix routines of every engine that runs here. */
-export const DENSE: readonly DenseRow[] = [...sync, ...pools];
+async function rowsOf(row: EngineRow & { readonly kind: Kind }): Promise<Row[]> {
+  const { kind, hasSchedules } = row;
+  const make = (name: string, options: OpenOptions): Row =>
+    openedRow(name, kind, hasSchedules, options.threads ?? 0, () => open(kind, options));
+  const probe = await row.probe();
+  if ("reason" in probe) return [{ ...make(kind, {}), missing: probe.reason }];
+  const device = process.env.HALFULP_DEVICE;
+  if (device !== undefined && row.options.includes("device")) return [make(kind, { device })];
+  const rows = (await row.configurations(POOL_SIZES)).map(({ name, options }) => make(name.replace(/, (device )?/, "-"), options));
+  if (kind !== "threads") return rows;
+  const dekker = DEKKER_POOL_SIZES.map((threads) =>
+    openedRow(`threads-${threads}-dekker`, kind, hasSchedules, threads, async () => engineOf(await openThreads(threads, "dekker"))),
+  );
+  return [...rows, ...dekker];
+}
+
+// ---------------------------------------------------------------- the table
+
+const everyRow: readonly Row[] = [embeddedRow(), ...LOCAL_ENGINES.map(localRow), ...(await Promise.all(TABLE.map(rowsOf))).flat()];
+const asked = process.env.HALFULP_ENGINES?.split(",");
+
+function chosen(): readonly Row[] {
+  if (!asked) return everyRow;
+  const isIt = (word: string, { name, kind }: Row): boolean => word === name || word === kind;
+  const unknown = asked.find((word) => !everyRow.some((row) => isIt(word, row)));
+  const expected = everyRow.map(({ name }) => name).join(", ");
+  if (unknown !== undefined) throw new Error(`HALFULP_ENGINES names "${unknown}", expected some of ${expected}, or a kind`);
+  const rows = everyRow.filter((row) => asked.some((word) => isIt(word, row)));
+  return asked.length === 1 ? rows.map((row) => ({ ...row, every: 1 })) : rows;
+}
+
+const table = chosen();
+
+/** The engines under test that run on this machine. */
+export const ENGINES: readonly Row[] = table.filter(({ missing }) => missing === undefined);
 
 /** The same without most of the pools, which differ in the number of threads only: for many small cases. */
-export const DENSE_FEW: readonly DenseRow[] = [...sync, ...pools.filter(({ name }) => FEW.includes(name))];
+export const SELECTED_ENGINES: readonly Row[] = ENGINES.filter(
+  ({ name, threads }) => asked || threads === 0 || SELECTED_POOLS.includes(name),
+);
 
-/** A block of tests for each engine that has matrix routines. */
-export function describeDense(title: string, body: (routines: DenseRoutines) => void): void {
-  describeEngines(title, (_, engine) => body(routinesOn(engine) as unknown as DenseRoutines));
-  for (const { name, routines } of pools) describe(`${title}, ${name}`, () => body(routines));
+/** A block of tests for each engine; where one cannot run here, skipped with the reason in its title. */
+export function describeEngines(title: string, body: (routines: AnyRoutines, row: Row) => void): void {
+  for (const row of table)
+    describe.skipIf(row.missing)(`${title}, ${row.name}${row.missing ? ` (${row.missing})` : ""}`, () => body(row.routines, row));
 }
 
-/** The kinds of engine that can be opened here. That OpenCL is missing is told by the tests that are skipped above. */
-export const KINDS: readonly ("wasm" | "threads" | "opencl")[] = ["wasm", "threads", ...(opencl ? (["opencl"] as const) : [])];
+/** The kinds of engine that open() can open here. That one is missing is told by the tests that are skipped above. */
+export const AVAILABLE_KINDS: readonly Kind[] = [...new Set(ENGINES.flatMap(({ kind }) => (kind === "synchronous" ? [] : [kind])))];
+
+// ---------------------------------------------------------------- for sparse solves
+
+export { SCHEDULES };
+export const SCHEDULES_AND_AUTO = [...SCHEDULES, "auto"] as const;
+
+/** The engines on one thread, where all schedules run serially; the pools; and the devices. */
+export const ON_ONE_THREAD = ENGINES.filter(({ hasSchedules }) => !hasSchedules);
+export const POOLS = ENGINES.filter(({ threads }) => threads > 0);
+export const DEVICES = ENGINES.filter(({ hasSchedules, threads }) => hasSchedules && threads === 0);

@@ -1,3 +1,4 @@
+// allocate() and free(): vectors in engine memory, its reuse, and its limits.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";

@@ -1,13 +1,14 @@
 // Sums placed at a chosen distance from a tie: where a filter whose bound is too small gives itself away.
+
 import { describe, expect, test } from "vitest";
 import { Random } from "../src/study.ts";
-import { RUNNING } from "./engines.ts";
+import { SEED, VECTORS } from "./effort.ts";
+import { SELECTED_ENGINES } from "./engines.ts";
 import { permutation, vector } from "./generators.ts";
 import { toHex } from "./hex.ts";
 import { exactReduction, round, units } from "./oracles/rational.ts";
 
-const COUNT = Number(process.env.HALFULP_VECTORS ?? 100_000) / 50;
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
+const COUNT = VECTORS / 50;
 
 // An exact value, in units of 2^-2148, as doubles that add up to it.
 function doubles(value: bigint): number[] {
@@ -22,7 +23,7 @@ function doubles(value: bigint): number[] {
 }
 
 describe(`sums next to a tie, HALFULP_SEED=${SEED}`, () => {
-  test.each(["exsum", "exdot"] as const)(`%s of ${COUNT} vectors falls on the right side`, (name) => {
+  test.each(["exsum", "exdot"] as const)(`%s of ${COUNT} vectors falls on the right side`, async (name) => {
     for (let k = 0; k < COUNT; k++) {
       const random = new Random(SEED * 2 ** 20 + k);
       const n = 40 + random.below(random.below(20) === 0 ? 20000 : 600);
@@ -42,9 +43,9 @@ describe(`sums next to a tie, HALFULP_SEED=${SEED}`, () => {
       const v = Float64Array.from(order, (i) => all[i] as number);
       const w = Float64Array.from(order, (i) => allY[i] as number);
       const want = round(exactReduction("dot", v, w), "nearest", "binary64");
-      for (const { name: engine, routines, every } of RUNNING) {
+      for (const { name: engine, routines, every } of SELECTED_ENGINES) {
         if (k % every !== 0) continue;
-        const got = name === "exdot" ? routines.exdot(v, w) : routines.exsum(v);
+        const got = await (name === "exdot" ? routines.exdot(v, w) : routines.exsum(v));
         if (!Object.is(got, want))
           expect.fail(`${engine}: ${toHex(got)}, expected ${toHex(want)} (HALFULP_SEED=${SEED}, case ${k}, n = ${v.length})`);
       }

@@ -1,3 +1,4 @@
+// Ill-conditioned dot products and the generator of random numbers, which the other test problems rest on.
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { exdot, illConditionedDot } from "../src/index.ts";

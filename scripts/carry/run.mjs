@@ -1,4 +1,4 @@
-// Runs test files of this folder, those named or all for engines:  ./node tests/run.mjs [--seconds 600] [test/sparse/plain ...]
+// Runs the named test files of this folder, default: those of the engines, on a machine without Vitest:  ./node tests/run.mjs [--seconds 600] [test/sparse/plain ...]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { begin, suites } from "vitest";
@@ -8,7 +8,7 @@ const files = positionals.length > 0 ? positionals : ["conformance", "neartie", 
 const end = performance.now() + 1000 * Number(values.seconds);
 const counts = { passed: 0, failed: 0, skipped: 0, "not run for lack of time": 0 };
 
-// A process for each file, as Vitest has it: files share no engines, and one that hangs or dies ends alone.
+// A process per file, as in Vitest: files share no engines, and one that hangs or crashes affects no other.
 if (files.length > 1) {
   const codes = files.map((file) => {
     const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000));
@@ -33,7 +33,7 @@ process.exit(counts.failed > 0 ? 1 : 0);
 async function runSuite({ name, skipped, tests, before, after }) {
   if (!skipped) for (const hook of before) await hook();
   for (const test of tests) counts[await outcomeOf(name, test)]++;
-  if (!skipped) afterwards.push(...after); // suites within this one come after it
+  if (!skipped) afterwards.push(...after); // nested suites run after this one
 }
 
 async function outcomeOf(suite, { name, body, skipped }) {

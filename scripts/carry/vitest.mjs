@@ -1,5 +1,5 @@
-// What the tests use of Vitest, for a machine to which nothing can be installed: its own expect, and as much of its runner as
-// collects tests.
+// The part of Vitest that the tests use, for a machine where nothing can be installed: its own expect, and a collector of tests
+// for run.mjs.
 import {
   Any,
   Anything,
@@ -29,11 +29,11 @@ export const expect = Object.assign((value, message) => chai.expect(value, messa
 globalThis[GLOBAL_EXPECT] = expect;
 setState({ assertionCalls: 0 }, expect);
 
-/** Suites in the order in which they were found: { name, skipped, tests, before, after }. */
+/** Suites in the order of their definition: { name, skipped, tests, before, after }. */
 export const suites = [];
 let suite;
 
-/** The tests of a file come after those of the files before it. */
+/** Start a suite: the tests defined next belong to it. */
 export function begin(name) {
   suite = { name, skipped: false, tests: [], before: [], after: [] };
   suites.push(suite);
@@ -51,7 +51,7 @@ function addTest(name, body, skipped) {
   suite.tests.push({ name, body, skipped: suite.skipped || skipped });
 }
 
-// A test or a suite for each case, with the case in its name.
+// The name of a test or suite with the values of its case.
 function titled(name, one, i) {
   const values = [one].flat(1);
   return name

@@ -1,61 +1,60 @@
+// The interface of a subcommand. A new one is a file in commands/ that exports a Command, and a line in commands/index.ts.
 import { HalfulpError } from "../arrays/errors.ts";
 
-// What a subcommand is. A new one is a file with a Command and a line in commands.ts.
-
-/** An option as `--help` explains it, and as node:util's parseArgs takes it. */
+/** An option, for --help and for parseArgs of node:util. */
 export interface Option {
   readonly type: "string" | "boolean";
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What stands for its value in the help. */
+  /** The placeholder for its value in the help. */
   readonly value?: string;
   readonly help: string;
 }
 export type Options = Readonly<Record<string, Option>>;
 
-/** The world outside: what a test puts in its place. */
+/** The streams of the process; tests supply their own. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
   out(text: string): void;
   err(text: string): void;
-  /** Whether a person watches what goes to err. */
-  readonly watched: boolean;
+  /** Whether err is a terminal. */
+  readonly isTerminal: boolean;
 }
 
-/** What a subcommand has to say. */
+/** The outcome of a subcommand. */
 export interface Outcome {
-  /** For a person: lines without the last line end. */
+  /** For a person: lines, without the final newline. */
   readonly text: string;
   /** The same for a program. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** 1 where the mathematics said no; 0 unless said otherwise. */
+  /** 1 if the computation has no result, such as a solve that did not converge. Default: 0. */
   readonly code?: 0 | 1;
 }
 
 export interface Command {
   readonly name: string;
-  /** What it does, in one line. */
+  /** One line for the overview. */
   readonly summary: string;
-  /** Its operands, as in the line of usage: "x [y]". */
+  /** The operands in the usage line: "x [y]". */
   readonly operands: string;
-  /** How many there may be. */
-  readonly count: readonly [least: number, most: number];
+  /** How many operands are allowed. */
+  readonly count: readonly [min: number, max: number];
   readonly options: Options;
-  /** What the help says between the line of usage and the options. */
+  /** The text between the usage line and the options. */
   readonly help: string;
-  /** Commands to try, each with what it does. */
-  readonly examples: readonly (readonly [command: string, what: string])[];
+  /** Commands to try, each with its effect. */
+  readonly examples: readonly (readonly [command: string, effect: string])[];
   run(args: Arguments, io: Io): Promise<Outcome>;
 }
 
-/** The command was not used as it is meant: exit code 2. */
+/** Wrong usage of the command: exit code 2. */
 export class UsageError extends HalfulpError {
   override readonly name = "UsageError";
 }
 
 type Value = string | boolean | readonly (string | boolean)[] | undefined;
 
-/** What was given to a subcommand. */
+/** The operands and options given to a subcommand. */
 export class Arguments {
   constructor(
     readonly operands: readonly string[],
@@ -74,7 +73,7 @@ export class Arguments {
     return (this.values[name] as string[] | undefined) ?? [];
   }
 
-  /** One of a few words. */
+  /** The value of an option that takes one of these words. */
   word<W extends string>(name: string, words: readonly W[]): W | undefined {
     const given = this.text(name);
     if (given !== undefined && !words.includes(given as W))
@@ -82,12 +81,12 @@ export class Arguments {
     return given as W | undefined;
   }
 
-  /** A whole number. */
-  whole(name: string, least: number): number | undefined {
+  /** The value of an option that takes an integer of at least `min`. */
+  integer(name: string, min: number): number | undefined {
     const given = this.text(name);
     if (given === undefined) return undefined;
     const n = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-    if (!(n >= least)) throw new UsageError(`--${name} is "${given}", expected a whole number of at least ${least}`);
+    if (!(n >= min)) throw new UsageError(`--${name} is "${given}", expected an integer of at least ${min}`);
     return n;
   }
 }

@@ -1,8 +1,9 @@
+// The texts of --help: the overview, and one page per command. Called by run.ts.
 import type { Command, Option, Options } from "./command.ts";
 
 const COMMON: Options = {
   json: { type: "boolean", help: "print one JSON object instead of text" },
-  help: { type: "boolean", short: "h", help: "print this" },
+  help: { type: "boolean", short: "h", help: "print this help" },
 };
 
 /** All options of a command. */
@@ -13,9 +14,9 @@ export function optionsOf(command: Command): Options {
 /** What `halfulp COMMAND --help` prints. */
 export function helpOf(command: Command): string {
   const options = Object.entries(optionsOf(command)).map(([name, option]) => [flagOf(name, option), option.help] as const);
-  const examples = command.examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]);
+  const examples = command.examples.flatMap(([line, effect]) => [`  ${line}`, `      ${effect}`]);
   return [
-    `halfulp ${command.name} ${command.operands} [options]`.replace(/ +/g, " "),
+    `Usage: halfulp ${command.name} ${command.operands} [options]`.replace(/ +/g, " "),
     "",
     command.help.trim(),
     "",
@@ -29,21 +30,23 @@ export function helpOf(command: Command): string {
 /** What `halfulp --help` prints. */
 export function overview(commands: readonly Command[]): string {
   return [
-    "halfulp COMMAND ...    linear algebra that returns the same bits everywhere, and the right ones",
+    "Usage: halfulp COMMAND [operands] [options]",
+    "",
+    "Linear algebra that returns the same bits everywhere, and the right ones.",
     "",
     "Commands:",
     ...table(commands.map(({ name, operands, summary }) => [`${name} ${operands}`, summary] as const)),
     "",
-    "halfulp COMMAND --help explains one of them, with examples.",
-    "Every command has --json. halfulp --version prints the version.",
+    "halfulp COMMAND --help explains a command and gives examples.",
+    "Every command accepts --json. halfulp --version prints the version.",
     "",
     "Try:",
     "  printf '1e16\\n0.1\\n-1e16\\n' | halfulp sum - --format csv",
-    "      0.1: the exact sum, rounded once; ordinary arithmetic says 0",
+    "      prints 0.1, the exact sum rounded once; ordinary arithmetic gives 0",
     "  halfulp doctor",
-    "      what this machine can do, and whether all of it returns the same bits",
+    "      lists the engines of this machine and checks their results",
     "",
-    "Exit codes: 0 done; 1 the mathematics said no (singular, not converged, hashes differ); 2 bad usage or input.",
+    "Exit codes: 0 success; 1 no result (singular, not converged, hashes differ); 2 bad usage or input.",
     "",
   ].join("\n");
 }

@@ -1,11 +1,13 @@
-/** The word that somebody meant who wrote another: the one with the fewest slips in between, if they are few. */
+// Suggests a command for a misspelled one. Called by run.ts.
+
+/** The word with the smallest edit distance to a misspelled one, if that distance is small. */
 export function nearest(written: string, words: readonly string[]): string | undefined {
-  const slips = (word: string): number => distance(written, word);
-  const [best] = [...words].sort((a, b) => slips(a) - slips(b));
-  return best !== undefined && slips(best) <= Math.min(2, best.length / 2) ? best : undefined;
+  const edits = (word: string): number => distance(written, word);
+  const [best] = [...words].sort((a, b) => edits(a) - edits(b));
+  return best !== undefined && edits(best) <= Math.min(2, best.length / 2) ? best : undefined;
 }
 
-// Letters to insert, leave out or replace (Levenshtein), row by row.
+// The Levenshtein distance, row by row.
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, letter] of [...a.slice(0, 40)].entries()) {

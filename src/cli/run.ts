@@ -1,13 +1,14 @@
+// Parses a command line, runs the command that it names, prints the outcome or the error, and returns the exit code.
 import { parseArgs } from "node:util";
 import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import { Arguments, type Command, type Io, UsageError } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS } from "./commands/index.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
-import { toJson } from "./numerals.ts";
+import { toJson } from "./output/numerals.ts";
 import { version } from "./version.ts";
 
-/** Do what a command line says; what it returns is the exit code. */
+/** Runs a command line and returns the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<0 | 1 | 2> {
   try {
     return await dispatch(argv, io);
@@ -32,9 +33,9 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<0 
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) {
     const names = COMMANDS.map((each) => each.name);
-    const meant = nearest(name as string, names);
-    const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-    throw new UsageError(`there is no command "${name}", expected ${names.join(", ")} (halfulp --help)${hint}`);
+    const similar = nearest(name as string, names);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
+    throw new UsageError(`unknown command "${name}", expected ${names.join(", ")} (halfulp --help)${hint}`);
   }
   const { operands, values } = parse(command, args);
   if (values.help === true) {
@@ -60,30 +61,30 @@ function parse(command: Command, args: readonly string[]) {
   } catch (error) {
     const message = (error as Error).message
       .replace(/(?:\. To specify |\.?\n).*/s, "")
-      .replace(/argument is ambiguous$/, "has no value, but what looks like another option");
+      .replace(/argument is ambiguous$/, "has no value: the next word looks like an option");
     throw new UsageError(`${command.name}: ${message} (halfulp ${command.name} --help)`);
   }
 }
 
-function checkOperands({ name, count: [least, most], operands }: Command, given: readonly string[]): void {
-  if (given.length >= least && given.length <= most) return;
-  const expected = least === most ? String(least) : most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`;
+function checkOperands({ name, count: [min, max], operands }: Command, given: readonly string[]): void {
+  if (given.length >= min && given.length <= max) return;
+  const expected = min === max ? String(min) : max === Number.POSITIVE_INFINITY ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`${name}: ${given.length} operands, expected ${expected}: halfulp ${name} ${operands} (halfulp ${name} --help)`);
 }
 
-const SYSTEM: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or folder",
-  EACCES: "no permission",
-  EISDIR: "this is a folder",
-  ENOTDIR: "a part of the path is no folder",
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  EISDIR: "is a directory",
+  ENOTDIR: "a component of the path is not a directory",
   ENOSPC: "no space left on the device",
-  EFBIG: "the file would be too large",
-  EROFS: "what is there cannot be written",
+  EFBIG: "file too large",
+  EROFS: "read-only file system",
 };
 
-/** What the system has against it, in words. */
+/** A system error in words. */
 export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  return SYSTEM[code ?? ""] ?? message;
+  return SYSTEM_ERRORS[code ?? ""] ?? message;
 }
 
 function failureOf(error: unknown): { name: string; message: string; code: 1 | 2 } {
@@ -92,5 +93,5 @@ function failureOf(error: unknown): { name: string; message: string; code: 1 | 2
   const { code, path, message } = error as NodeJS.ErrnoException;
   if (code !== undefined && path !== undefined)
     return { name: code, message: `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`, code: 2 };
-  return { name: "InternalError", message: `unexpected: ${message ?? String(error)}`, code: 2 };
+  return { name: "InternalError", message: `internal error: ${message ?? String(error)}`, code: 2 };
 }

@@ -1,21 +1,18 @@
+// The self-test of doctor: conformance vectors that travel with the package. They come from random bits, the same on every machine, and
+// are hard: terms that cancel, exponents from one end of the range to the other, subnormals, ties. All results of an engine make one hash.
 import { createHash } from "node:crypto";
-import type { Engine } from "../api/engine.ts";
+import { ROUNDINGS } from "../arrays/checks.ts";
 import { matrix } from "../arrays/matrix.ts";
 import { Random } from "../arrays/random.ts";
 import { csr } from "../arrays/sparse.ts";
-import type { Matrix, Real, Rounding, Sparse } from "../arrays/types.ts";
-import { reference } from "../engines/reference/index.ts";
-import { load } from "../engines/wasm/load.ts";
-import { routines } from "../routines/routines.ts";
-import { addTo } from "./hashing.ts";
+import type { Matrix, Real, Sparse } from "../arrays/types.ts";
+import { type Callable, type Opening, synchronousFunctions } from "./engines.ts";
+import { addTo } from "./output/hashing.ts";
 
-// Conformance vectors that travel with the package: made of random bits, the same on every machine, and chosen to be hard (terms
-// that cancel, exponents from one end of the range to the other, subnormals, ties). All results of an engine make one hash.
-
-/** The hash of the right results: that of the reference engine, which tests compare with independent oracles. */
+/** The hash of the right results, from the reference engine, which the tests compare with independent oracles. */
 export const EXPECTED = "16579dde65ebc5b9111f447ddab68332c1fe7c4924e35e6f993faabb52501119";
 
-// 2^k at 1022 + k. Not by **, of which ECMAScript promises no more than an approximation.
+// 2^k at index 1022 + k. Not computed with **, whose result ECMAScript leaves to the implementation.
 const POWERS = new Float64Array(2045);
 POWERS[1022] = 1;
 for (let k = 1; k <= 1022; k++) {
@@ -33,7 +30,7 @@ class Cases {
     return x as V;
   }
 
-  /** The same with each half the negative of the other but for a little: the sum cancels. */
+  /** Numbers whose second half negates the first, except for one element: the sum cancels. */
   cancelling<V extends Real>(like: V, n: number, spread: number): V {
     const x = this.numbers(like, n, spread);
     for (let i = 0; i < n >> 1; i++) x[n - 1 - i] = -(x[i] as number);
@@ -41,7 +38,7 @@ class Cases {
     return x;
   }
 
-  /** A matrix that can be divided by: the diagonal is large. */
+  /** A matrix with a large diagonal, safely nonsingular. */
   matrix<V extends Real>(like: V, rows: number, cols: number, order: "row" | "column"): Matrix<V> {
     const data = this.numbers(like, rows * cols, 8);
     for (let k = 0; k < Math.min(rows, cols); k++) {
@@ -51,7 +48,7 @@ class Cases {
     return matrix(data as Float64Array, rows, cols, { order }) as unknown as Matrix<V>;
   }
 
-  /** A sparse matrix with a full diagonal and three entries more in each row. */
+  /** A sparse matrix with a full diagonal and up to three more entries in each row. */
   sparse(n: number): Sparse {
     const rows = Array.from({ length: n }, (_, i) => [...new Set([i, this.random.below(n), this.random.below(n), this.random.below(n)])]);
     const pointers = new Int32Array(n + 1);
@@ -63,7 +60,7 @@ class Cases {
   }
 }
 
-// Of a condition of about 1e18.
+// The condition number at n = 14 is about 1e18.
 function hilbert(n: number): Matrix {
   return matrix(
     Float64Array.from({ length: n * n }, (_, e) => 1 / (Math.floor(e / n) + (e % n) + 1)),
@@ -72,13 +69,8 @@ function hilbert(n: number): Matrix {
   );
 }
 
-const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
-
-/** The routines of an engine, synchronous or not. */
-export type Tested = Pick<Engine, keyof ReturnType<typeof routines>>;
-
-/** Run every routine of an engine on the vectors, in both precisions, and return the hash of all results. */
-export async function selfTest(engine: Tested): Promise<string> {
+/** Runs every routine on the vectors, in both precisions, and returns the hash of all results. */
+export async function selfTest(engine: Callable): Promise<string> {
   const hash = createHash("sha256");
   const cases = new Cases();
   for (const like of [new Float64Array(0), new Float32Array(0)] as unknown as Float64Array[]) {
@@ -132,9 +124,7 @@ export async function selfTest(engine: Tested): Promise<string> {
   return hash.digest("hex");
 }
 
-/** The engines of this thread that can run here: plain TypeScript, and the two builds of the kernels. */
-export function localEngines(): { name: string; engine: Tested }[] {
-  const wasm = typeof WebAssembly === "object" ? (["dekker", "fma"] as const) : [];
-  const kernels = [reference, ...wasm.flatMap((variant) => load(variant) ?? [])];
-  return kernels.map((each) => ({ name: each.name, engine: routines(() => each) as unknown as Tested }));
+/** What runs on this thread without an engine being opened. */
+export function localEngines(): readonly Opening[] {
+  return [synchronousFunctions()];
 }

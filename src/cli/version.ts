@@ -1,3 +1,4 @@
+// The version for --version, doctor and the report.
 import { readFileSync } from "node:fs";
 
 /** The version of this package. */

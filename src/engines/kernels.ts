@@ -170,12 +170,12 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
   trsv(T: StridedOperand, b: Operand, x: Operand, how: Substitution): void;
   /**
-   * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U take their
-   * place, and min(rows, cols) pivots of each are written. `info` gets 0 for a matrix that is done, and
-   * 1 + the column of its zero pivot for one that is singular. All entries are finite. Returns -1, or the index in
-   * `data` of an entry that overflowed (then the matrices are not done).
+   * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U replace them, and min(rows, cols)
+   * pivots of each are written. `info` gets 0 for a matrix that was factored, and 1 + the column of its zero pivot for a singular one.
+   * All entries are finite. Returns -1, or the index in `data` of an entry that overflowed; then the matrices are not factored. It is a
+   * routine, so that an asynchronous engine can proceed by blocks of columns and serve other calls in between.
    */
-  lu(data: Operand, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number;
+  lu(data: Operand, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number>;
   /** The set-up phase, for a triangle whose arrays may be on the engine. */
   plan?(triangle: TriangleSource, exact: boolean, options: PlanOptions): SparsePlan;
   /** Factorisations in ordinary arithmetic. */

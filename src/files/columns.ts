@@ -1,3 +1,4 @@
+// The body of a Matrix Market file in array format. Called by matrixMarket.ts.
 import { matrix } from "../arrays/matrix.ts";
 import type { Matrix } from "../arrays/types.ts";
 import { newVector } from "../arrays/vectors.ts";
@@ -6,7 +7,7 @@ import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
 
-/** The entries of a file in array format, column by column: all of them, or those on and below or only below the diagonal. */
+/** Collects the entries of a file in array format, column by column: all, those on and below, or those below the diagonal. */
 export class Columns {
   readonly entries: number;
   private readonly values: Growing<Float64Array>;

@@ -1,3 +1,4 @@
+// The body of a Matrix Market file in coordinate format. Called by matrixMarket.ts.
 import { FormatError } from "../arrays/errors.ts";
 import { addUp, ascending, MAX } from "../arrays/sparse.ts";
 import type { Sparse } from "../arrays/types.ts";
@@ -7,19 +8,19 @@ import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
 
-/** The entries of a file in coordinate format: they come in any order, and leave by rows. */
+/** Collects the entries of a file in coordinate format, in any order, and builds the matrix by rows. */
 export class Coordinates {
   readonly entries: number;
   private readonly fields: readonly string[];
   private readonly rows: Growing<Int32Array>;
   private readonly cols: Growing<Int32Array>;
-  private readonly values: Growing<Float64Array>; // none for a pattern
+  private readonly values: Growing<Float64Array>; // empty for a pattern
   private full = 0; // entries of the full matrix
   private row = 0; // of the last entry
   private col = 0;
-  private byRow = true; // whether all ascend, row by row or column by column
-  private byCol = true;
-  // StridedMatrix are on lines that follow each other, but for comments and blank lines: kept is only where they do not.
+  private byRow = true; // whether all entries so far ascend row by row
+  private byCol = true; // or column by column
+  // Entries are on consecutive lines except around comments and blank lines. Only the breaks are recorded.
   private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
   private lastLine = 0;
 
@@ -42,12 +43,12 @@ export class Coordinates {
   take(line: Line): void {
     const { field, symmetry } = this.header;
     line.checkFields(this.fields);
-    const i = line.whole("row", 1, this.size.rows);
-    const j = line.whole("column", 1, this.size.cols);
+    const i = line.integer("row", 1, this.size.rows);
+    const j = line.integer("column", 1, this.size.cols);
     if (symmetry !== "general" && (i < j || (i === j && symmetry !== "symmetric")))
       line.fail(`entry (${i}, ${j})`, `one ${symmetry === "symmetric" ? "on or " : ""}below the diagonal (the matrix is ${symmetry})`);
     this.full += symmetry === "general" || i === j ? 1 : 2;
-    if (this.full > MAX) line.fail(`an entry that makes ${this.full} of the full matrix`, `at most ${MAX}`);
+    if (this.full > MAX) line.fail(`entry ${this.full} of the full matrix`, `at most ${MAX} entries`);
     if (field !== "pattern") this.values.push(line.value(field === "integer"));
     if (line.number !== this.lastLine + 1) {
       this.breaks.entries.push(this.read);
@@ -63,9 +64,9 @@ export class Coordinates {
   }
 
   /**
-   * The full matrix by rows, columns ascending in each: a counting sort by rows, which is stable. It is enough that entries come
-   * column by column or row by row, also where each brings its mirror image along: the images in row i have columns above i, come
-   * after what the file has in row i, and ascend.
+   * The full matrix by rows, columns ascending in each row, by a counting sort on rows, which is stable. It suffices that the entries
+   * come column by column or row by row, even when each entry is followed by its mirror image: the images in row i have columns above
+   * i, come after the file's own entries of row i, and ascend.
    */
   matrix(): Sparse {
     const { rows, cols } = this.size;
@@ -83,12 +84,12 @@ export class Coordinates {
       indices[at] = j;
       store(values, at, value);
     });
-    pointers.copyWithin(1, 0); // each is now at the end of its row, where the next one begins
+    pointers.copyWithin(1, 0); // each pointer has moved to the end of its row, where the next row begins
     pointers[0] = 0;
     return ascending(this.routine, { format: "csr", rows, cols, pointers, indices, values });
   }
 
-  // Every entry of the full matrix: row, column, value.
+  // Visits every entry of the full matrix.
   private each(order: Int32Array | undefined, visit: (i: number, j: number, value: number) => void): void {
     const sign = MIRROR[this.header.symmetry];
     const pattern = this.header.field === "pattern";
@@ -102,7 +103,8 @@ export class Coordinates {
     }
   }
 
-  // The entries column by column, none twice: a radix sort, whose memory does not depend on how many columns there might be.
+  // The order of the entries column by column, after a check for duplicates: a radix sort, whose memory does not depend on the number
+  // of columns.
   private byColumns(): Int32Array {
     let order: Int32Array = newIntegers(this.routine, this.entries).map((_, k) => k);
     let sorted: Int32Array = newIntegers(this.routine, this.entries);
@@ -116,7 +118,7 @@ export class Coordinates {
     return order;
   }
 
-  // Equal entries follow each other, in the order of the file. Of all that come again, the first in the file is named.
+  // Equal positions are adjacent, in the order of the file. The error names the repetition that comes first in the file.
   private checkOnce(order: Int32Array): void {
     let first = 0;
     let second = this.entries;
@@ -142,7 +144,7 @@ export class Coordinates {
   }
 }
 
-// sorted := order, sorted by 16 bits of the keys.
+// sorted := order, sorted by 16 bits of the keys, starting at bit `shift`.
 function sortDigit(order: Int32Array, sorted: Int32Array, keys: Growing<Int32Array>, shift: number): void {
   const starts = new Int32Array(2 ** 16 + 1);
   for (let k = 0; k < order.length; k++) {

@@ -1,8 +1,10 @@
-const BLOCK = 2 ** 16; // a power of two, so that the place of an entry is a shift and a mask
+// A growing list of numbers, for the entries of a file whose announced size cannot be trusted.
+
+const BLOCK = 2 ** 16; // a power of two: the position of an entry is a shift and a mask
 
 /**
- * Numbers that come one after another, up to `most` of them, in blocks: there is never more memory than numbers have come,
- * but for a block, and none is moved to make room.
+ * A list of up to `max` numbers, stored in blocks: it never allocates more than one block beyond the numbers it holds, and never moves
+ * them.
  */
 export class Growing<A extends Int32Array | Float64Array> {
   length = 0;
@@ -10,16 +12,16 @@ export class Growing<A extends Int32Array | Float64Array> {
   private last: A;
 
   constructor(
-    private readonly most: number,
-    private readonly make: (length: number) => A,
+    private readonly max: number,
+    private readonly allocate: (length: number) => A,
   ) {
-    this.last = make(0);
+    this.last = allocate(0);
   }
 
   push(value: number): void {
     const at = this.length & (BLOCK - 1);
     if (at === 0) {
-      this.last = this.make(Math.min(BLOCK, this.most - this.length));
+      this.last = this.allocate(Math.min(BLOCK, this.max - this.length));
       this.blocks.push(this.last);
     }
     this.last[at] = value;

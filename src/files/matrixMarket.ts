@@ -1,3 +1,4 @@
+// readMatrixMarket and writeMatrixMarket. The parts of a file are in header.ts, coordinates.ts and columns.ts.
 import { describe } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../arrays/matrix.ts";
@@ -9,9 +10,9 @@ import { FIRST_LINE, type Header, readHeader, readSize } from "./header.ts";
 import { eachLine } from "./lines.ts";
 
 /**
- * The matrix of a Matrix Market file, in one text or in chunks that break anywhere. A file in coordinate format gives a sparse
- * matrix by rows, columns ascending, one in array format a matrix by columns; symmetric ones are filled. Every value is rounded
- * correctly. Throws a FormatError with the line for what is no such file.
+ * Reads a Matrix Market file from a string or from chunks that may break anywhere. Coordinate format gives a sparse matrix by rows,
+ * columns ascending; array format gives a matrix by columns. Symmetric matrices are filled. Every value is correctly rounded. Throws a
+ * FormatError, with the line, if the text is not such a file.
  */
 export async function readMatrixMarket(text: string | AsyncIterable<string> | Iterable<string>): Promise<Matrix | Sparse> {
   const routine = "readMatrixMarket";
@@ -30,8 +31,8 @@ export async function readMatrixMarket(text: string | AsyncIterable<string> | It
       body !== undefined
         ? [`${body.read} entries`, String(body.entries)]
         : header !== undefined
-          ? ["a first line only", "the sizes"]
-          : ["no line", FIRST_LINE];
+          ? ["only a header line", "the sizes"]
+          : ["no lines", FIRST_LINE];
     throw new FormatError(`${routine}: the file ends before line ${lines + 1} with ${found}, expected ${expected}`, lines + 1);
   }
   return body.matrix();
@@ -44,11 +45,11 @@ function chunksOf(routine: string, text: string | AsyncIterable<string> | Iterab
   throw new ShapeError(`${routine}: text is ${describe(text)}, expected a string or an iterable of strings`);
 }
 
-const CHUNK = 2 ** 16; // characters: as much as a file stream takes at once
+const CHUNK = 2 ** 16; // characters: the buffer size of a file stream
 
 /**
- * A matrix as a Matrix Market file, in chunks: a sparse one in coordinate format, in the order in which it is stored, another in
- * array format. Reading gives every number back to the bit. The matrix is read while the chunks are taken.
+ * Writes a matrix as a Matrix Market file, in chunks: a sparse matrix in coordinate format, in its stored order, a dense one in array
+ * format. Reading it returns the same bits. The matrix is read as the chunks are consumed.
  */
 export function writeMatrixMarket(
   A: Matrix<Float64Array> | Matrix<Float32Array> | Sparse<Float64Array> | Sparse<Float32Array>,
@@ -80,11 +81,11 @@ function* inChunks(lines: Iterable<string>): Generator<string> {
 
 function* sparseLines({ format, rows, cols, pointers, indices, values }: Sparse<Real>): Generator<string> {
   yield `%%MatrixMarket matrix coordinate real general\n${rows} ${cols} ${values.length}\n`;
-  for (let line = 0, p = 0; line < pointers.length - 1; line++)
-    for (; p < (pointers[line + 1] as number); p++) {
+  for (let major = 0, p = 0; major < pointers.length - 1; major++)
+    for (; p < (pointers[major + 1] as number); p++) {
       const index = (indices[p] as number) + 1;
       const number = numeral(values[p] as number);
-      yield format === "csr" ? `${line + 1} ${index} ${number}\n` : `${index} ${line + 1} ${number}\n`;
+      yield format === "csr" ? `${major + 1} ${index} ${number}\n` : `${index} ${major + 1} ${number}\n`;
     }
 }
 
@@ -95,8 +96,8 @@ function* arrayLines(A: Matrix<Real>): Generator<string> {
     for (let i = 0; i < rows; i++) yield `${numeral(data[offset + i * rowStride + j * colStride] as number)}\n`;
 }
 
-// The shortest digits that are read as this binary64 number, which String() gives, except for the sign of -0. A binary32 number is
-// one of these too; its own shortest digits would be read as another one.
+// The fewest digits that read back as this binary64 number, as String() prints them, except that -0 keeps its sign. A binary32 number is
+// written as a binary64 number: its shortest binary32 digits would read back as another one.
 function numeral(x: number): string {
   if (Number.isFinite(x)) return Object.is(x, -0) ? "-0" : String(x);
   return x !== x ? "nan" : x > 0 ? "inf" : "-inf";

@@ -1,3 +1,5 @@
+// readNpy and writeNpy: NumPy's .npy files in memory. npyHeader.ts handles the header; the command reads files in chunks with the same
+// functions.
 import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
 import { checkVector, describe, typedArrayTag } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
@@ -7,8 +9,8 @@ import { newVector, part } from "../arrays/vectors.ts";
 import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
 
 /**
- * The array of a .npy file: a vector if it has one dimension or none, else a matrix in the order of the file. Numbers are taken
- * bit by bit, also NaN. Throws a FormatError for what is no such file, or has anything but binary64 and binary32 in it.
+ * Reads a .npy file: a vector if it has at most one dimension, else a matrix in the order of the file. Numbers keep their exact bits,
+ * NaN included. Throws a FormatError if the bytes are not a .npy file of binary64 or binary32 numbers.
  */
 export function readNpy(bytes: Uint8Array): Real | Matrix<Float64Array> | Matrix<Float32Array> {
   if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError(`readNpy: bytes is ${describe(bytes)}, expected a Uint8Array`);
@@ -21,7 +23,7 @@ export function readNpy(bytes: Uint8Array): Real | Matrix<Float64Array> | Matrix
   return shaped(header, data);
 }
 
-/** Throws unless a file of this many bytes has exactly the numbers that its header announces. */
+/** Throws unless a file of this size holds exactly the numbers that its header announces. */
 export function checkNpySize(routine: string, { width, shape, count, start }: NpyHeader, size: number): void {
   if (size - start === count * width) return;
   throw new FormatError(
@@ -29,7 +31,7 @@ export function checkNpySize(routine: string, { width, shape, count, start }: Np
   );
 }
 
-/** The numbers in the shape of a file. */
+/** The numbers as a vector or matrix of the given shape. */
 export function shaped(
   { shape, fortranOrder }: Pick<NpyHeader, "shape" | "fortranOrder">,
   data: Real,
@@ -39,16 +41,15 @@ export function shaped(
 }
 
 /**
- * A vector or a matrix as a .npy file of version 1.0, little-endian, in the order of the matrix. Reading gives every number back to
- * the bit.
+ * Writes a vector or a matrix as a .npy file, version 1.0, little-endian, in the order of the matrix. Reading it returns the same bits.
  */
 export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Array>): Uint8Array<ArrayBuffer> {
   const isVector = ArrayBuffer.isView(value);
   if (!isVector && (typeof value !== "object" || value === null || !("data" in value)))
     throw new ShapeError(`writeNpy: value is ${describe(value)}, expected a vector or a matrix (see matrix())`);
   const format = isVector ? checkVector("writeNpy", "value", value) : checkMatrix("writeNpy", "value", value);
-  const [shape, lines] = isVector ? [[value.length], [value]] : [[value.rows, value.cols], linesOf(value)];
-  // One row or one column is in both orders; NumPy calls that C.
+  const [shape, parts] = isVector ? [[value.length], [value]] : [[value.rows, value.cols], contiguousParts(value)];
+  // A single row or column is in both orders; NumPy writes C order.
   const fortranOrder = !isVector && value.order === "column" && value.rows > 1 && value.cols > 1;
   const width = format === "binary64" ? 8 : 4;
   const header = writeNpyHeader(width, fortranOrder, shape);
@@ -56,28 +57,28 @@ export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Arra
   const file = bytesOf(newVector("writeNpy", new Float32Array(0), (header.length + size) / 4));
   file.set(header);
   let at = header.length;
-  for (const line of lines) {
-    file.set(bytesOf(line), at);
-    at += line.byteLength;
+  for (const each of parts) {
+    file.set(bytesOf(each), at);
+    at += each.byteLength;
   }
   if (!LITTLE_ENDIAN) swapBytes(file.subarray(header.length), width);
   return file;
 }
 
-// The entries of a matrix in its own order, without the gaps.
-function* linesOf(A: Matrix<Real>): Generator<Real> {
+// The entries of a matrix in its own order, without padding, as contiguous rows or columns.
+function* contiguousParts(A: Matrix<Real>): Generator<Real> {
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
   let [count, length, step] = A.order === "row" ? [rows, cols, rowStride] : [cols, rows, colStride];
   if (step === length) [count, length] = [1, count * length];
   if (length > 0) for (let k = 0; k < count; k++) yield part(data, offset + k * step, length);
 }
 
-/** The memory of an array. */
+/** The bytes of an array, without a copy. */
 export function bytesOf(x: Real | Int32Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(x.buffer as ArrayBuffer, x.byteOffset, x.byteLength);
 }
 
-/** The bytes of each number in the other order. */
+/** Reverses the bytes of each number. */
 export function swapBytes(bytes: Uint8Array, width: 4 | 8): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < bytes.length; at += 4) view.setUint32(at, view.getUint32(at, false), true);

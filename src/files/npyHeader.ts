@@ -1,15 +1,14 @@
+// The header of a .npy file: a magic string, a version, a length, and a Python dictionary literal with three keys. NEP 1, A Simple File
+// Format for NumPy Arrays (2007), with versions 2 (2011) and 3 (2018). A tokenizer that knows only the tokens of such a literal reads it;
+// nothing is ever evaluated. npy.ts and the command call it.
 import { FormatError } from "../arrays/errors.ts";
 import { quoted } from "./lines.ts";
 
-// What stands before the numbers of a .npy file: a magic string, a version, the length of the rest, and the literal of a Python
-// dictionary with three keys. NEP 1, A Simple File Format for NumPy Arrays (2007), with versions 2 (2011) and 3 (2018). The
-// literal is read by a tokenizer that knows the few words it can be made of: nothing in it is ever evaluated.
-
 export const MAGIC = "\x93NUMPY";
-/** The bytes that tell how long the header is: magic string, version, and at most four for the length. */
+/** The bytes up to the length of the header: magic string, version, and at most four for the length. */
 export const PREFIX = 12;
-// Version 1 has 16 bits for the length. Versions 2 and 3 can have 4 GiB, for the names of fields, which are not read here.
-const LONGEST = 65535;
+// Version 1 has 16 bits for the length. Versions 2 and 3 allow 4 GiB, for field names, which are not supported here.
+const MAX_HEADER = 65535;
 const MAX = 2 ** 31 - 1;
 const TYPES: ReadonlyMap<unknown, readonly [width: 4 | 8, littleEndian: boolean]> = new Map([
   ["<f8", [8, true]],
@@ -31,21 +30,21 @@ const KINDS: Record<string, string> = {
   V: "structures",
 };
 
-/** What a header says. */
+/** The contents of a header. */
 export interface NpyHeader {
-  /** Bytes of a number. */
+  /** Bytes per number. */
   readonly width: 4 | 8;
   readonly littleEndian: boolean;
   readonly fortranOrder: boolean;
-  /** None, one or two dimensions. */
+  /** Up to two dimensions. */
   readonly shape: readonly number[];
-  /** How many numbers follow. */
+  /** The number of numbers that follow. */
   readonly count: number;
-  /** Where they begin, in bytes from the start of the file. */
+  /** Their offset in the file, in bytes. */
   readonly start: number;
 }
 
-/** How many bytes the header has in all, from the first PREFIX bytes of a file or from all bytes of a shorter one. */
+/** The total length of the header in bytes, from the first PREFIX bytes of a file, or fewer if the file is shorter. */
 export function npyHeaderLength(routine: string, prefix: Uint8Array): number {
   const magic = String.fromCharCode(...prefix.subarray(0, MAGIC.length));
   if (magic !== MAGIC) fail(routine, `the file begins with ${quoted(magic)}`, `"\\x93NUMPY"`);
@@ -56,11 +55,11 @@ export function npyHeaderLength(routine: string, prefix: Uint8Array): number {
   if (prefix.length < first) fail(routine, `the file ends after ${prefix.length} bytes`, `the length of the header in ${first} bytes`);
   const view = new DataView(prefix.buffer, prefix.byteOffset, prefix.byteLength);
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
-  if (length > LONGEST) fail(routine, `a header of ${length} bytes`, `at most ${LONGEST}`);
+  if (length > MAX_HEADER) fail(routine, `a header of ${length} bytes`, `at most ${MAX_HEADER}`);
   return first + length;
 }
 
-/** What the header of a file says; `bytes` are that header or more. */
+/** Parses the header of a file; `bytes` may extend beyond it. */
 export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
   const start = npyHeaderLength(routine, bytes.subarray(0, PREFIX));
   if (bytes.length < start) fail(routine, `the file ends after ${bytes.length} bytes`, `a header of ${start}`);
@@ -73,7 +72,7 @@ export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
   if (shape.length > 2) fail(routine, `${shape.length} dimensions, shape (${shape.join(", ")})`, "none, one or two");
   const count = shape.reduce((product, n) => product * n, 1);
   const [width, littleEndian] = type;
-  // No bytes in the file vouch for the other dimension of an empty matrix.
+  // The size of the file says nothing about the other dimension of an empty matrix.
   if (count === 0 && shape.some((n) => n > MAX)) fail(routine, `shape (${shape.join(", ")})`, `at most ${MAX} rows and columns`);
   if (!Number.isSafeInteger(count * width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
   return { width, littleEndian, fortranOrder: fortran_order, shape, count, start };
@@ -94,7 +93,7 @@ type Value = string | boolean | number | Value[] | { readonly list: Value[] };
 type Key = "descr" | "fortran_order" | "shape";
 const KEYS: readonly string[] = ["descr", "fortran_order", "shape"];
 
-// A string without escapes, a word, a whole number (Python 2 wrote 3L), or a sign. (The last one takes any other character.)
+// A string without escapes, a word, an integer (Python 2 wrote 3L), or a sign (any other character).
 const TOKEN = /[ \n]*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|([A-Za-z_]\w*)|(\d+)L?|([^ \n]))/y;
 
 class Literal {
@@ -131,7 +130,7 @@ class Literal {
     if (word === "True" || word === "False") return word === "True";
     if (digits !== undefined) return this.size(digits);
     if (sign === "(") return this.sequence(")");
-    if (sign === "[") return { list: this.sequence("]") as Value[] }; // the type of a structure, to be named when it is refused
+    if (sign === "[") return { list: this.sequence("]") as Value[] }; // the type of a structure, named in the error
     return this.fail(
       word !== undefined ? quoted(word) : sign === undefined ? "an end" : quoted(sign),
       "a string, True, False, a size or a tuple",
@@ -159,7 +158,7 @@ class Literal {
     return items.length === 1 && !comma ? (items[0] as Value) : items;
   }
 
-  // The sign that comes next, if it is one.
+  // The next token if it is a sign.
   private peek(): string | undefined {
     this.token ??= this.scan();
     return this.token?.[5];
@@ -201,7 +200,7 @@ function describe(value: Value | undefined): string {
 
 function latin1(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte); // 65535 of them at most
+  for (const byte of bytes) text += String.fromCharCode(byte); // at most 65535
   return text;
 }
 
@@ -209,7 +208,7 @@ function fail(routine: string, found: string, expected: string): never {
   throw new FormatError(`${routine}: ${found}, expected ${expected}`);
 }
 
-// NumPy leaves room for the first dimension to grow to so many digits without moving the numbers.
+// NumPy leaves room for the first dimension to grow to this many digits without moving the numbers.
 const GROWTH = 21;
 const ALIGNMENT = 64;
 

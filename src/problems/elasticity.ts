@@ -1,12 +1,11 @@
+// Isotropic linear elasticity, E = 1 and nu = 0.3, so lambda = 15/26 and mu = 10/26, on cells of side 1. With
+//   I_ij = the integral over a cell of (the derivative along i of a's shape function) (the derivative along j of b's)
+// a cell couples component r of its corner a with component c of its corner b by lambda I_rc + mu I_cr, plus mu (I_00 + I_11 + ...) if
+// r = c. All I_ij are integer multiples of 1/2 in the plane and of 1/72 in space: cells are summed as integers and each entry is divided
+// once, so that the bits are the same everywhere, and symmetric.
 import { checkCount } from "../arrays/checks.ts";
 import type { Sparse } from "../arrays/types.ts";
 import { neighbourhood, type Offset, type Sides, stencilMatrix } from "./stencil.ts";
-
-// Isotropic linear elasticity, E = 1 and nu = 0.3, so lambda = 15/26 and mu = 10/26, on cells of side 1. With
-//   I_ij = the integral over a cell of (the derivative along i of a's shape function) (the derivative along j of b's)
-// a cell joins component r of its corner a with component c of its corner b by lambda I_rc + mu I_cr, and where r = c by
-// mu (I_00 + I_11 + ...) more. All I_ij are whole multiples of 1/2 in the plane and of 1/72 in space: cells are added up as
-// integers and an entry is divided once, so that the bits are the same everywhere, and symmetric.
 
 /** A corner of a cell: 0 or 1 along each axis. */
 type Corner = Offset;
@@ -18,8 +17,8 @@ interface Element {
   integral(a: Corner, b: Corner, i: number, j: number): number;
 }
 
-// A square is cut in two by the diagonal from corner (0, 0) to (1, 1); each half has linear shape functions, whose gradients
-// stand here by the corners (0, 0), (1, 0), (0, 1), (1, 1).
+// The diagonal from corner (0, 0) to (1, 1) divides a square into two triangles with linear shape functions. These are their gradients,
+// for the corners (0, 0), (1, 0), (0, 1), (1, 1).
 const HALVES = [
   [[-1, 0], [1, -1], undefined, [0, 1]],
   [[0, -1], undefined, [-1, 1], [1, 0]],
@@ -34,8 +33,8 @@ const TRIANGLES: Element = {
   },
 };
 
-// Trilinear shape functions are products of 1 - t or t along each axis, and so are the integrals of what they make:
-// t' t' gives 1 or -1, t' t gives 1/2 or -1/2, and t t gives 1/3 or 1/6.
+// Trilinear shape functions are products of 1 - t or t along each axis, and so their integrals are products, too: t' t' gives 1 or -1,
+// t' t gives 1/2 or -1/2, and t t gives 1/3 or 1/6.
 const HEXAHEDRA: Element = {
   axes: 3,
   units: 72,
@@ -50,11 +49,10 @@ const HEXAHEDRA: Element = {
 };
 
 /**
- * Linear finite elements of isotropic linear elasticity, by rows, ascending: a body clamped at the face x = 0, with nx by ny
- * (by nz) nodes that are free and 2 (3) unknowns for each, adjacent; nodes are numbered lexicographically, x fastest. In the
- * plane triangles, 14 entries in a row away from the boundary, in space hexahedra, 81. Symmetric and positive definite. Between
- * nodes of one element all unknowns are joined, also where the entry turns out to be zero. At least 1 node along x and 2 along
- * the other axes.
+ * The stiffness matrix of isotropic linear elasticity with linear finite elements, by rows, columns ascending: a body clamped at the
+ * face x = 0, with nx by ny (by nz) free nodes and 2 (3) adjacent unknowns per node. Nodes are numbered lexicographically, x fastest.
+ * Triangles in the plane, 14 entries per row away from the boundary; hexahedra in space, 81 entries. Symmetric and positive definite.
+ * All unknowns of an element are coupled, even if the entry is zero. At least 1 node along x and 2 along the other axes.
  */
 export function elasticity(nx: number, ny: number, nz?: number): Sparse {
   checkCount("elasticity", "nx", nx, 1);
@@ -70,15 +68,15 @@ export function elasticity(nx: number, ny: number, nz?: number): Sparse {
   return stencilMatrix("elasticity", [nx, ny, nz ?? 1], element.axes, offsets, coupling);
 }
 
-// In units of 5/26.
+// The coupling of two corners, in units of 5/26.
 function stiffness({ axes, integral }: Element, a: Corner, b: Corner, r: number, c: number): number {
   let sum = 3 * integral(a, b, r, c) + 2 * integral(a, b, c, r);
   if (r === c) for (let axis = 0; axis < axes; axis++) sum += 2 * integral(a, b, axis, axis);
   return sum;
 }
 
-// The cells that have a node and the one at this offset for corners: which of their corners the two are. A node is corner 1 of
-// the cells below it and corner 0 of those above; the clamped nodes make cells below the first free ones.
+// For each cell that has a node and the node at this offset as corners: which corners they are. A node is corner 1 of the cells below
+// it and corner 0 of the cells above; the clamped nodes form cells below the first free ones.
 function* cornerPairs(axes: 2 | 3, offset: Offset, sides: Sides): Generator<[Corner, Corner]> {
   const CLAMPED = 1;
   for (let cell = 0; cell < 2 ** axes; cell++) {

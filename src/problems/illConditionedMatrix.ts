@@ -1,33 +1,34 @@
+// illConditionedMatrix, for tests of LU and solve.
 import { checkCount } from "../arrays/checks.ts";
 import { matrix } from "../arrays/matrix.ts";
 import { Random } from "../arrays/random.ts";
 import type { Matrix } from "../arrays/types.ts";
 import { exponentOf, Superaccumulator } from "../exact/superaccumulator.ts";
-import { cancel, checkProblem, leastPairs, nonzero, swap, toGrid } from "./illConditionedDot.ts";
+import { cancel, checkProblem, minPairs, nonzero, swap, toGrid } from "./illConditionedDot.ts";
 
 const NULL_BITS = 10;
 
 /**
- * A dense square matrix with about the given condition number ||A|| ||A^-1|| in the infinity norm, from 100 up.
- * All rows but one are orthogonal, exactly, to a vector v with few bits: random entries beside a stronger diagonal
- * make a well-conditioned block B, and the last column is chosen so that A v = 0 there. The last row r is random
- * but for a few entries that bring r v down to a small s, as in illConditionedDot. Then
- * A^-1 = B^-1, bordered by zeros, plus (v / s) (-w, 1) with w B = r (less its last entry):
- * s = ||A|| (||w||_1 + 1) / condition gives what was asked for. In the end rows and columns are shuffled.
+ * A dense square matrix with about the given condition number ||A|| ||A^-1|| in the infinity norm, at least 100.
+ * All rows but one are exactly orthogonal to a vector v with few bits: random entries with a stronger diagonal
+ * form a well-conditioned block B, and the last column is chosen so that A v = 0 there. The last row r is random
+ * except for a few entries that reduce r v to a small s, as in illConditionedDot. Then
+ * A^-1 = B^-1, bordered by zeros, plus (v / s) (-w, 1) with w B = r (without its last entry), and
+ * s = ||A|| (||w||_1 + 1) / condition gives the condition. Finally rows and columns are shuffled.
  */
 export function illConditionedMatrix(n: number, condition: number, seed: number): Matrix {
   const bits = checkProblem("illConditionedMatrix", 100, condition, seed);
-  const closing = leastPairs(bits);
+  const closing = minPairs(bits);
   checkCount("illConditionedMatrix", "n", n, closing + 2);
 
   const random = new Random(seed);
   const rows = Array.from({ length: n }, () => new Float64Array(n));
   const last = rows.pop() as Float64Array;
   const v = Float64Array.from({ length: n }, (_, j) => (j < n - 1 ? toGrid(nonzero(random), NULL_BITS) : 1));
-  // B v is below 4 n: n entries below 1 and the diagonal, which is at most 2 n more. Its units of 2^-(grid + NULL_BITS)
-  // are then counted by less than 2^53, and a plain sum of products is exact.
+  // |B v| < 4 n: n entries below 1, and a diagonal of at most 2 n more. In units of 2^-(grid + NULL_BITS) it is below 2^53, so a
+  // floating-point sum of products is exact.
   const grid = 53 - NULL_BITS - 2 - (32 - Math.clz32(n));
-  // The entries beside the diagonal make a matrix of norm about 2 sqrt(n / 3): B stays away from singular.
+  // The off-diagonal entries form a matrix of norm about 2 sqrt(n / 3), so B is far from singular.
   const diagonal = Math.ceil(2 * Math.sqrt(n));
   for (const [i, row] of rows.entries()) {
     for (let j = 0; j < n - 1; j++) row[j] = toGrid(random.signed(), grid) + (i === j ? diagonal : 0);
@@ -38,8 +39,8 @@ export function illConditionedMatrix(n: number, condition: number, seed: number)
   return shuffled([...rows, last], random);
 }
 
-// Choose the end of the last row. What it must be multiplied with v depends on the norms of A and w, and they depend on
-// the row, weakly: a few rounds settle it.
+// Chooses the end of the last row. Its product with v depends on the norms of A and w, which depend weakly on the row: a few
+// iterations converge.
 function close(rows: Float64Array[], last: Float64Array, v: Float64Array, open: number, condition: number, diagonal: number): void {
   for (let round = 0; round < 4; round++) {
     const norm = Math.max(oneNorm(last), ...rows.map(oneNorm));
@@ -50,7 +51,7 @@ function close(rows: Float64Array[], last: Float64Array, v: Float64Array, open: 
   }
 }
 
-// w with w B = r, by Jacobi's iteration: a step makes the error about 3.5 times smaller, and one digit is enough.
+// w with w B = r, by Jacobi iteration: a step reduces the error by a factor of about 3.5, and one digit is enough.
 function leftSolution(rows: Float64Array[], r: Float64Array, diagonal: number): Float64Array {
   const n = rows.length;
   let w = new Float64Array(n);

@@ -1,19 +1,20 @@
+// illConditionedMatrixVector, for tests of exgemv.
 import { checkCount } from "../arrays/checks.ts";
 import { matrix } from "../arrays/matrix.ts";
 import { Random } from "../arrays/random.ts";
 import type { Matrix } from "../arrays/types.ts";
 import { powerOfTwo } from "../exact/bits.ts";
-import { checkProblem, closeDot, leastPairs, nonzero, openPairs, swap } from "./illConditionedDot.ts";
+import { checkProblem, closeDot, minPairs, nonzero, openPairs, swap } from "./illConditionedDot.ts";
 
 /**
- * A square matrix and a vector whose product has about the given condition number: every row of A is an ill-conditioned
- * dot product with the same x, 2 sum_j |A_ij x_j| / |sum_j A_ij x_j| being about the condition, and so is
- * 2 || |A| |x| || / ||A x|| in every norm that looks at magnitudes only. (The LU paper has one such row among random
- * ones. Those decide both of its norms, and the quotient is then about 1 whatever the one row does.)
+ * A square matrix and a vector whose product has about the given condition number: every row of A has an ill-conditioned
+ * dot product with the same x. 2 sum_j |A_ij x_j| / |sum_j A_ij x_j| is about the condition, and so is
+ * 2 || |A| |x| || / ||A x|| in every norm that depends only on magnitudes. (The LU paper has one such row among random
+ * ones. The random rows determine both norms, so the quotient is about 1 whatever that row is.)
  */
 export function illConditionedMatrixVector(n: number, condition: number, seed: number): { A: Matrix; x: Float64Array<ArrayBuffer> } {
   const bits = checkProblem("illConditionedMatrixVector", 1, condition, seed);
-  checkCount("illConditionedMatrixVector", "n", n, leastPairs(bits));
+  checkCount("illConditionedMatrixVector", "n", n, minPairs(bits));
 
   const random = new Random(seed);
   const top = bits >> 1;
@@ -27,11 +28,11 @@ export function illConditionedMatrixVector(n: number, condition: number, seed: n
   }
   for (let j = n - 1; j > 0; j--) {
     const k = random.below(j + 1);
-    for (const line of [x, ...rows]) swap(line, j, k);
+    for (const vector of [x, ...rows]) swap(vector, j, k);
   }
   return { A: matrix(A, n, n), x };
 
-  // Exponents from 0 to top, the first being the largest; those that close are near 1.
+  // Exponents from 0 to `top`, the largest first; entries that close the sum are near 1.
   function entry(j: number): number {
     return nonzero(random) * powerOfTwo(j === 0 ? top : j < open ? random.below(top + 1) : 0);
   }

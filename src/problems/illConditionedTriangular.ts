@@ -1,3 +1,4 @@
+// illConditionedTriangular and representableTriangular, for tests of extrsv.
 import { checkCount } from "../arrays/checks.ts";
 import { matrix } from "../arrays/matrix.ts";
 import { Random } from "../arrays/random.ts";
@@ -7,15 +8,14 @@ import { roundRational } from "../exact/rounding.ts";
 import { exponentOf, Superaccumulator, significand } from "../exact/superaccumulator.ts";
 import { checkProblem, nonzero, toGrid } from "./illConditionedDot.ts";
 
-// How far the condition may grow from one row to the next. A diagonal entry is that much smaller than the row beside
-// it, and b must still decide x: its last bit is 2^-53 of the row.
-const BITS_A_ROW = 25;
+// How many bits the condition may grow from one row to the next. A diagonal entry is smaller than the rest of its row by this much, and
+// b must still determine x: its last bit is 2^-53 of the row.
+const BITS_PER_ROW = 25;
 
 /**
- * A lower triangular system whose Skeel condition number || |T^-1| |T| |x| || / ||x||, in the max norm and with x the
- * exact solution, is about the one asked for. Made of integers and powers of two: every JavaScript engine makes the
- * same problem from a seed. The exact solution is about 1 and has more bits than any format; errors made in
- * its first elements reach the last ones magnified by the condition.
+ * A lower triangular system with about the given Skeel condition number, || |T^-1| |T| |x| || / ||x|| in the max norm, where x is the
+ * exact solution. Uses only integers and powers of two: every JavaScript engine generates the same problem from a seed. The exact
+ * solution is about 1 and has more bits than any format; errors in its first elements reach the last ones magnified by the condition.
  */
 export function illConditionedTriangular(n: number, condition: number, seed: number): { T: Matrix; b: Float64Array<ArrayBuffer> } {
   const bits = checkSystem("illConditionedTriangular", n, condition, seed);
@@ -26,9 +26,9 @@ export function illConditionedTriangular(n: number, condition: number, seed: num
 }
 
 /**
- * The same with a solution that is exactly representable, T x = b to the last bit. T and x have all their bits; the first
- * two columns of T, smaller than the others, are chosen so that the bits of T x that b has no room for are
- * zero. What is computed on the way needs more than the 106 bits of double-double arithmetic.
+ * Like illConditionedTriangular, but with an exactly representable solution: T x = b to the last bit. T and x use all their bits; the
+ * first two columns of T, smaller than the others, are chosen so that the bits of T x beyond those of b are zero. Intermediate results
+ * need more than the 106 bits of double-double arithmetic.
  */
 export function representableTriangular(
   n: number,
@@ -48,16 +48,16 @@ const SMALL = [26, 53];
 
 function checkSystem(routine: string, n: number, condition: number, seed: number): number {
   const bits = checkProblem(routine, 1, condition, seed);
-  checkCount(routine, "n", n, Math.ceil(bits / BITS_A_ROW) + 2);
+  checkCount(routine, "n", n, Math.ceil(bits / BITS_PER_ROW) + 2);
   return bits;
 }
 
 /**
- * A triangle, row by row: random off the diagonal, in (-1, 1), the first columns smaller by the powers of two in `small`,
- * with diagonal entries that let the condition grow from row to row. With e = |T^-1| |T| |x|, and the signs of the
+ * A triangle, built row by row: random in (-1, 1) off the diagonal, the first columns smaller by the powers of two in `small`,
+ * and a diagonal that makes the condition grow from row to row. With e = |T^-1| |T| |x|, and the signs of the
  * entries those of a_i s_j off the diagonal and of -a_i s_i on it, |T^-1| is the inverse of the matrix with |T_ii| on the diagonal
- * and -|T_ij| beside it: nothing cancels, and e follows from |T_ii| e_i = sum_{j<i} |T_ij| (e_j + |x_j|) + |T_ii| |x_i|.
- * So |T_ii| = sum_{j<i} |T_ij| (e_j + |x_j|) / t_i makes e_i = t_i + |x_i|. For |x| <= 1 and the t below,
+ * and -|T_ij| off it: nothing cancels, and e follows from |T_ii| e_i = sum_{j<i} |T_ij| (e_j + |x_j|) + |T_ii| |x_i|.
+ * Hence |T_ii| = sum_{j<i} |T_ij| (e_j + |x_j|) / t_i makes e_i = t_i + |x_i|. For |x| <= 1 and the t below,
  * e_j + |x_j| <= 6 t_i for all j < i, and |T_ii| <= 6 n.
  */
 function growingTriangle(
@@ -82,7 +82,7 @@ function growingTriangle(
     }
     const uneven = Math.abs(nonzero(random));
     const t = i === n - 1 ? condition * largest : powerOfTwo(Math.floor((bits * i) / (n - 1))) * uneven;
-    // A row whose other entries are all zero, the first one among them, has a condition of 1.
+    // A row without off-diagonal entries, such as the first, has condition 1.
     const diagonal = sum === 0 ? uneven : Math.max(toGrid(sum / t, 53), powerOfTwo(-53));
     T[i * n + i] = -sign * (signs[i] as number) * diagonal;
     e[i] = sum / diagonal + Math.abs(x[i] as number);
@@ -91,11 +91,10 @@ function growingTriangle(
 }
 
 /**
- * b = T x, with the first two columns of T moved until that is so exactly. Beside a diagonal entry of at most 6 n a
- * row has entries below 1, and |x| <= 1: |T x| < 8 n, so a multiple of 2^-grid fits into 53 bits. What is left of T x is a
- * multiple of 2^-106. With |T_i0| < 2^-26 and x_0 = ±1 the first column takes the part down to 2^-79, and with |T_i1| < 2^-53
- * and x_1 = ±1 the second one takes the rest, neither being rounded. In the second row, where T_11 is not that small, there is
- * no rest: both x are ±1.
+ * b = T x, with the first two columns of T adjusted until this holds exactly. A row has a diagonal entry of at most 6 n and other
+ * entries below 1, and |x| <= 1: |T x| < 8 n, so a multiple of 2^-grid fits into 53 bits. The remainder of T x is a multiple of 2^-106.
+ * With |T_i0| < 2^-26 and x_0 = ±1, the first column absorbs the part down to 2^-79; with |T_i1| < 2^-53 and x_1 = ±1, the second
+ * absorbs the rest. Neither is rounded. In the second row, where T_11 is not that small, there is no remainder: both x are ±1.
  */
 function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<ArrayBuffer> {
   const n = x.length;
@@ -117,14 +116,13 @@ function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<Arra
 }
 
 /**
- * The b for which the exact solution of T x = b is nearly the wanted one: b_i is T_ii wanted_i + sum_{j<i} T_ij x_j, rounded,
- * with the exact solution x so far. An error of b_i then moves x_i only; had b been made from the wanted x, it would
- * reach the last elements magnified by the condition. Fixed point with so many bits that neither does the
- * error of the x_j kept here.
+ * A b for which the exact solution of T x = b is close to `wanted`: b_i is T_ii wanted_i + sum_{j<i} T_ij x_j, rounded, with the exact
+ * solution x so far. The rounding error of b_i then affects only x_i; computed from `wanted` alone, it would reach the last elements
+ * magnified by the condition. Fixed-point arithmetic has enough bits that the errors of the stored x_j do not do so either.
  */
 function rightHandSide(T: Float64Array, wanted: Float64Array, bits: number): Float64Array<ArrayBuffer> {
   const n = wanted.length;
-  const entryBits = 128; // an entry is at least about 2^-BITS_A_ROW, its last bit 2^-52 of it
+  const entryBits = 128; // an entry is at least about 2^-BITS_PER_ROW, its last bit 2^-52 of it
   const solutionBits = bits + 128;
   const b = new Float64Array(n);
   const x: bigint[] = [];
@@ -139,7 +137,7 @@ function rightHandSide(T: Float64Array, wanted: Float64Array, bits: number): Flo
   return b;
 }
 
-// v * 2^bits, cut off to an integer.
+// v * 2^bits as an integer, truncated.
 function fixed(v: number, bits: number): bigint {
   return BigInt(significand(v)) << BigInt(exponentOf(v) + bits);
 }

@@ -1,12 +1,13 @@
+// laplacian: the matrices of the grids in the sparse paper.
 import { checkCount, describe } from "../arrays/checks.ts";
 import { ShapeError } from "../arrays/errors.ts";
 import type { Sparse } from "../arrays/types.ts";
 import { neighbourhood, stencilMatrix } from "./stencil.ts";
 
 /**
- * The Laplacian of a grid with Dirichlet boundaries, by rows, ascending: `points - 1` on the diagonal, -1 for every neighbour,
- * nodes numbered lexicographically, x fastest. 5 or 9 points in the plane (nz left out or 1), 7 or 27 in space (nz given); 5 and 7
- * unless said otherwise. A grid with no nodes makes a matrix with no rows.
+ * The Laplacian of a grid with Dirichlet boundaries, by rows, columns ascending: `points - 1` on the diagonal and -1 for every
+ * neighbour, nodes numbered lexicographically, x fastest. 5 or 9 points in the plane (nz omitted or 1), 7 or 27 in space (nz given);
+ * default: 5 and 7. A grid without nodes gives a matrix without rows.
  */
 export function laplacian(nx: number, ny: number, nz?: number, points?: 5 | 7 | 9 | 27): Sparse {
   checkCount("laplacian", "nx", nx, 0);
@@ -17,7 +18,7 @@ export function laplacian(nx: number, ny: number, nz?: number, points?: 5 | 7 | 
   const fitting = [...(depth === 1 ? [5, 9] : []), ...(nz === undefined ? [] : [7, 27])];
   if (!fitting.includes(stencil))
     throw new ShapeError(
-      `laplacian: points is ${describe(points)}, expected one of ${fitting.join(", ")} (nz is ${nz === undefined ? "left out" : nz})`,
+      `laplacian: points is ${describe(points)}, expected one of ${fitting.join(", ")} (nz is ${nz === undefined ? "omitted" : nz})`,
     );
   const star = stencil === 5 || stencil === 7;
   const offsets = neighbourhood(stencil === 7 || stencil === 27, (x, y, z) => !star || Math.abs(x) + Math.abs(y) + Math.abs(z) <= 1);

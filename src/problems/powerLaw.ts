@@ -1,3 +1,4 @@
+// powerLaw: a matrix like the web graphs in the sparse paper.
 import { checkCount } from "../arrays/checks.ts";
 import { ShapeError } from "../arrays/errors.ts";
 import { Random } from "../arrays/random.ts";
@@ -7,20 +8,20 @@ import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { nonzero } from "./illConditionedDot.ts";
 
 /**
- * A square matrix of order n with the pattern of a web: a full diagonal and, to make `entries` in all, links that are
- * distributed by power laws over the rows, of which few are enormous and most have one link or none, and over the columns, of
- * which few are popular. Which they are is random. By rows, ascending. The diagonal is from 1 to 2 and the other entries of a row
- * add up to at most 1/2 in magnitude: a solution with either triangle is at most twice the right-hand side. Made of integers and
- * square roots: every JavaScript engine makes the same matrix from a seed.
+ * A square matrix of order n with the pattern of a web graph: a full diagonal and, for `entries` in total, links distributed by power
+ * laws over the rows (a few are enormous, most have at most one link) and over the columns (a few are popular), in random order. By
+ * rows, columns ascending. Diagonal entries are between 1 and 2, and the magnitudes of the others add up to at most 1/2 per row, so a
+ * solution with either triangle is at most twice the right-hand side. Uses only integers and square roots: every JavaScript engine
+ * generates the same matrix from a seed.
  */
 export function powerLaw(n: number, entries: number, seed: number): Sparse {
   checkCount("powerLaw", "n", n, 0);
   checkCount("powerLaw", "entries", entries, n);
   checkCount("powerLaw", "seed", seed, 0);
-  const most = Math.min(n * n, MAX);
-  if (entries > most)
+  const max = Math.min(n * n, MAX);
+  if (entries > max)
     throw new ShapeError(
-      `powerLaw: entries is ${entries}, expected at most ${most} (${most === n * n ? "all of the matrix" : "indices have 32 bits"})`,
+      `powerLaw: entries is ${entries}, expected at most ${max} (${max === n * n ? "a full matrix" : "indices have 32 bits"})`,
     );
   const random = new Random(seed);
   const pointers = rowPointers(n, entries - n, random);
@@ -39,13 +40,13 @@ export function powerLaw(n: number, entries: number, seed: number): Sparse {
 }
 
 /**
- * Where the rows begin if the row of rank 1, 2, 3... has a number of links proportional to rank^(-5/8): a power law with the
- * exponent 2.6, about that of the links that go out of pages. A million rows with two links each on the average have one row with
- * 4,400, ten with a thousand or more, and 58 in a hundred have one or none. Longest rows first, each gets its share of what is left,
- * rounded up, but no more than fit in: that is the average of the rows left or more, and what remains fits into the others.
+ * Row pointers such that the row of rank 1, 2, 3... has a number of links proportional to rank^(-5/8): a power law with exponent 2.6,
+ * about that of outgoing links of web pages. Of a million rows with two links on average, one has 4,400, ten have a thousand or more,
+ * and 58 in a hundred have at most one. Longest rows first, each gets its share of the remaining links, rounded up, but no more than
+ * fit: that is at least the average of the remaining rows, so the rest fits into the others.
  */
 function rowPointers(n: number, links: number, random: Random): Int32Array {
-  const shares = new Float64Array(n + 1); // of this rank and all after it
+  const shares = new Float64Array(n + 1); // the sum of the shares from this rank on
   const share = (rank: number): number => 1 / (Math.sqrt(rank) * Math.sqrt(Math.sqrt(Math.sqrt(rank))));
   for (let rank = n; rank > 0; rank--) shares[rank - 1] = (shares[rank] as number) + share(rank);
   const pointers = newIntegers("powerLaw", n + 1);
@@ -61,10 +62,10 @@ function rowPointers(n: number, links: number, random: Random): Int32Array {
 }
 
 /**
- * Fill `columns` with i and others, distinct and ascending. The rank of a column is n u^3 for a uniform u, so that the column of
- * rank r is drawn in proportion to r^(-2/3): a power law with the exponent 2.5 for the links that come in. As long as no more
- * than half of the columns are in, one in five draws at least is new, for the less popular half has 1 - (1/2)^(1/3) = 0.2 of all
- * draws. For longer rows it is drawn, uniformly, which columns are not in.
+ * Fills `columns` with i and other columns, distinct and ascending. The rank of a column is n u^3 for a uniform u, so the column of
+ * rank r is drawn in proportion to r^(-2/3): a power law with exponent 2.5 for incoming links. Up to half of the columns, at least one
+ * draw in five is new, since the less popular half gets 1 - (1/2)^(1/3) = 0.2 of all draws. For longer rows, the columns to leave out
+ * are drawn instead, uniformly.
  */
 function drawColumns(i: number, columns: Int32Array, byPopularity: Int32Array, seen: Int32Array, random: Random): void {
   const n = seen.length;

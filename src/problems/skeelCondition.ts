@@ -1,15 +1,16 @@
+// skeelCondition: the condition number of the triangular paper, exact.
 import { checkFlag, checkOptions, checkSize, checkVector, checkWord } from "../arrays/checks.ts";
 import { ShapeError, ValueError } from "../arrays/errors.ts";
 import { checkMatrix, stridedView, zeroOnDiagonal } from "../arrays/matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../arrays/types.ts";
 import { roundRational } from "../exact/rounding.ts";
-import { exponentOf, significand } from "../exact/superaccumulator.ts";
+import { magnitude, onGrid } from "./integers.ts";
 
 /**
  * Skeel's condition number of a triangular system at its solution x, || |T^-1| |T| |x| || / ||x|| in the max norm: computed
- * in exact integers and rounded once, so right at any condition. `uplo`, `trans` and `unit` choose the triangle as in extrsv;
- * the other options do not matter. The work is n^3 / 3 products of numbers of up to 53 n bits: a tenth of a second
- * at n = 100, some seconds at n = 300.
+ * in exact integers and rounded once, so correct at any condition. `uplo`, `trans` and `unit` choose the triangle as in extrsv;
+ * the other options are ignored. The work is n^3 / 3 products of numbers of up to 53 n bits: a tenth of a second
+ * at n = 100, a few seconds at n = 300.
  */
 export function skeelCondition(T: Matrix<Real>, x: Real, options: TriangularOptions = {}): number {
   checkMatrix("skeelCondition", "T", T);
@@ -21,19 +22,19 @@ export function skeelCondition(T: Matrix<Real>, x: Real, options: TriangularOpti
   checkWord("skeelCondition", "uplo", uplo, ["lower", "upper"]);
   checkFlag("skeelCondition", "trans", trans);
   checkFlag("skeelCondition", "unit", unit);
-  const solution = onGrid(Array.from(x, finiteElement).map(Math.abs));
+  const solution = onGrid(Array.from(x, finiteElement).map(Math.abs)).integers;
   const size = solution.reduce(larger, 0n);
-  if (size === 0n) throw new ShapeError("skeelCondition: all of x is 0, expected an element that is not");
+  if (size === 0n) throw new ShapeError("skeelCondition: x is 0, expected a nonzero element");
 
   const rows = lowerTriangle(T, uplo, trans, unit);
-  // An upper triangle is a lower one with the order of its unknowns reversed.
+  // An upper triangle is a lower one with its unknowns in reverse order.
   if ((uplo === "upper") !== trans) solution.reverse();
   const [numerator, denominator] = largestFraction(magnifications(rows, solution));
   return roundRational(numerator, denominator * size, 0, "nearest", "binary64");
 }
 
-// The triangle as rows of integers in the order of substitution. Each row is scaled by a power of two of its own,
-// which |T^-1| |T| does not feel.
+// The triangle as rows of integers in the order of substitution. Each row is scaled by its own power of two, which does not affect
+// |T^-1| |T|.
 function lowerTriangle(T: Matrix<Real>, uplo: "lower" | "upper", trans: boolean, unit: boolean): bigint[][] {
   const { data, offset, rows: n, rowStride, colStride } = stridedView(T, trans);
   const reversed = (uplo === "upper") !== trans;
@@ -48,11 +49,11 @@ function lowerTriangle(T: Matrix<Real>, uplo: "lower" | "upper", trans: boolean,
   };
   return Array.from({ length: n }, (_, i) => {
     const row = reversed ? n - 1 - i : i;
-    return onGrid(Array.from({ length: i + 1 }, (_, j) => stored(row, reversed ? n - 1 - j : j)));
+    return onGrid(Array.from({ length: i + 1 }, (_, j) => stored(row, reversed ? n - 1 - j : j))).integers;
   });
 }
 
-// The elements of |T^-1| |T| |x| as fractions. Column j of the inverse is N_ij / (d_j d_(j+1) … d_i), d being the
+// The elements of |T^-1| |T| |x| as fractions. Column j of the inverse is N_ij / (d_j d_(j+1) … d_i), where d is the
 // diagonal, with integers N_jj = 1 and N_ij = -sum_k T_ik N_kj d_(k+1) … d_(i-1), summed by Horner's rule.
 function magnifications(rows: bigint[][], x: bigint[]): [bigint, bigint][] {
   const n = rows.length;
@@ -82,19 +83,9 @@ function largestFraction(fractions: [bigint, bigint][]): [bigint, bigint] {
   return fractions.reduce((best, next) => (next[0] * best[1] > best[0] * next[1] ? next : best));
 }
 
-// Finite numbers as integers in units of the smallest last bit among them.
-function onGrid(numbers: number[]): bigint[] {
-  const grid = numbers.reduce((least, v) => (v === 0 ? least : Math.min(least, exponentOf(v))), 1024);
-  return numbers.map((v) => (v === 0 ? 0n : BigInt(significand(v)) << BigInt(exponentOf(v) - grid)));
-}
-
 function finiteElement(v: number, i: number): number {
   if (!Number.isFinite(v)) throw new ValueError(`skeelCondition: element ${i} of x is ${v}, expected a finite number`, i, 0);
   return v;
-}
-
-function magnitude(n: bigint): bigint {
-  return n < 0n ? -n : n;
 }
 
 function larger(a: bigint, b: bigint): bigint {

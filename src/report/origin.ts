@@ -1,4 +1,4 @@
-// Where results come from: machine, versions, commit. Figures without these cannot be compared.
+// The origin of results: machine, versions, commit. Figures cannot be compared without it.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
@@ -14,7 +14,7 @@ export interface Machine {
 }
 
 export interface Origin {
-  /** What kind of file it is. */
+  /** The kind of file. */
   readonly benchmark: string;
   readonly date: string;
   readonly commit?: string;
@@ -23,7 +23,7 @@ export interface Origin {
   readonly engine?: string;
 }
 
-/** Of this machine, now. */
+/** The origin of results measured on this machine now. */
 export function originHere(benchmark: string, engine: string): Origin {
   const processors = cpus();
   const commit = commitHere();
@@ -43,10 +43,10 @@ export function originHere(benchmark: string, engine: string): Origin {
   };
 }
 
-// The root of the package, two folders up from here both in src/ and in dist/.
+// The root of the package, two directories up both in src/ and in dist/.
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-// The commit of a checkout; a package as published has its version only.
+// The commit of a checkout; a published package has only its version.
 function commitHere(): string | undefined {
   if (!existsSync(`${ROOT}.git`)) return undefined;
   const git = (...words: string[]): string =>

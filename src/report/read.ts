@@ -1,4 +1,4 @@
-// The JSON files of earlier runs: what they are is told by their word `benchmark`, and each part is checked against its shape.
+// Reads the JSON files of earlier runs. The `benchmark` field identifies the kind of file, and each part is checked against its shape.
 import { FormatError } from "../arrays/errors.ts";
 import type { Accuracy, AccuracyCurve } from "./measure/accuracy.ts";
 import type { Bits } from "./measure/bits.ts";
@@ -23,7 +23,7 @@ import {
 } from "./shapes.ts";
 
 const timing = fields({ name: text, median: positive, min: positive });
-// A rival that failed has no times, and is left out.
+// A rival that failed has no times and is omitted.
 const timings: Shape<Of<typeof timing>[]> = (value, place) => {
   const all = list(fields({ failed: optional(text) }))(value, place);
   return (value as unknown[]).flatMap((one, k) => (all[k]?.failed === undefined ? [timing(one, `${place}[${k}]`)] : []));
@@ -104,7 +104,7 @@ const solveTables: Shape<SolveTables> = fields({
 const grid = fields({ sizes: list(count), points: count });
 const gpuSystem = fields({ grid, n: count, entries: count, solves: timings, analyses: timings });
 const races = optional(list(race));
-// Systems of equations have an order and nothing else to be told apart by.
+// Systems of equations differ only in their order.
 const solveRaces: Shape<Race[]> = (value, place) =>
   list(fields({ n: count, rivals: timings }))(value, place).map((one) => ({ op: "solve()", ...one }));
 const gpu = fields({
@@ -129,11 +129,11 @@ const origin: Shape<Origin> = fields({
   engine: optional(text),
 });
 
-/** What can be drawn; every file has some of it. */
+/** The parts that can be drawn; every file has some of them. */
 export interface Parts {
   readonly accuracy?: Accuracy;
   readonly stages?: readonly StageRace[];
-  /** Our routines beside other libraries. */
+  /** Our routines compared with other libraries. */
   readonly races?: readonly Race[];
   readonly sparse?: SparseTables;
   readonly solve?: SolveTables;
@@ -143,13 +143,13 @@ export interface Parts {
   readonly missing?: readonly string[];
 }
 
-/** One run: where it comes from, and its parts. */
+/** One run: its origin and its parts. */
 export interface Run {
   readonly origin: Origin;
   readonly parts: Parts;
 }
 
-// For each kind of file how its parts are found.
+// How to find the parts in each kind of file.
 const KINDS: Readonly<Record<string, Shape<Parts>>> = {
   report: fields({
     accuracy: optional(accuracy),
@@ -174,7 +174,7 @@ function rivals(value: unknown, place: string): Parts {
   return { races: cases, ...(stages ? { stages } : {}) };
 }
 
-// Serial solves beside other libraries.
+// Serial solves compared with other libraries.
 function sparseRaces(value: unknown, place: string): Parts {
   const system = fields({ grid, n: count, serial: timings });
   const { cases, small } = fields({ cases: list(system), small: optional(system) })(value, place);
@@ -187,10 +187,10 @@ function sparseRaces(value: unknown, place: string): Parts {
   return { races: named };
 }
 
-// More than any run writes by far; the largest texts that there are would take seconds and gigabytes.
-const LARGEST = 32 * 2 ** 20;
+// Far more than any run writes. Without a limit, a huge file would take seconds and gigabytes.
+const MAX_BYTES = 32 * 2 ** 20;
 
-/** A run from the bytes of a file; `name` is what messages call it. */
+/** Reads a run from the bytes of a file; `name` is its name in messages. */
 export async function readRun(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Run> {
   try {
     const value = parsed(await textOf(bytes));
@@ -210,17 +210,17 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   let [text, size] = ["", 0];
   for await (const piece of bytes) {
     size += piece.length;
-    if (size > LARGEST) throw new FormatError(`this has more than ${LARGEST} bytes, expected the JSON file of a run`);
+    if (size > MAX_BYTES) throw new FormatError(`this has more than ${MAX_BYTES} bytes, expected the JSON file of a run`);
     text += decoder.decode(piece, { stream: true });
   }
   return text + decoder.decode();
 }
 
-// The parser's own words quote the file, line feeds and all.
+// The parser's message quotes the file, including line breaks.
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new FormatError(`this is no JSON (${(error as Error).message.replace(/\s+/g, " ").slice(0, 100)})`);
+    throw new FormatError(`this is not JSON (${(error as Error).message.replace(/\s+/g, " ").slice(0, 100)})`);
   }
 }

@@ -1,5 +1,5 @@
-// What JSON must look like, piece by piece: each shape returns what it knows of a value, or throws with the place of what is
-// wrong. Files come from other machines and other people, so nothing in them is believed.
+// Validation of JSON: a shape returns the known part of a value, or throws with the path of the first error. Files come from other
+// machines and other people, so nothing in them is trusted. Called by read.ts.
 import { FormatError } from "../arrays/errors.ts";
 
 export type Shape<T> = (value: unknown, place: string) => T;
@@ -9,7 +9,7 @@ export function refuse(value: unknown, place: string, expected: string): never {
   throw new FormatError(`${place} is ${named(value)}, expected ${expected}`);
 }
 
-// In a line: of a long text the beginning.
+// A value on one line; a long text is cut.
 function named(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -24,19 +24,19 @@ export const number: Shape<number> = (value, place) => (finite(value) ? value : 
 
 export const boolean: Shape<boolean> = (value, place) => (typeof value === "boolean" ? value : refuse(value, place, "true or false"));
 
-export const positive: Shape<number> = (value, place) => (finite(value) && value > 0 ? value : refuse(value, place, "a number above 0"));
+export const positive: Shape<number> = (value, place) => (finite(value) && value > 0 ? value : refuse(value, place, "a positive number"));
 
-/** Sizes and numbers of things: from 0 on. */
+/** Sizes and counts. */
 export const count: Shape<number> = (value, place) =>
-  finite(value) && Number.isInteger(value) && value >= 0 ? value : refuse(value, place, "a whole number from 0 on");
+  finite(value) && Number.isInteger(value) && value >= 0 ? value : refuse(value, place, "an integer of at least 0");
 
-// Longer words than any name or reason has would only make the page hard to read.
-const LONGEST = 2000;
+// Longer than any name or reason; longer texts would only make the page hard to read.
+const MAX_TEXT = 2000;
 
 export const text: Shape<string> = (value, place) =>
-  typeof value === "string" && value.length <= LONGEST
+  typeof value === "string" && value.length <= MAX_TEXT
     ? value
-    : refuse(value, place, typeof value === "string" ? `a text of at most ${LONGEST} characters` : "a text");
+    : refuse(value, place, typeof value === "string" ? `a text of at most ${MAX_TEXT} characters` : "a text");
 
 export function orNull<T>(shape: Shape<T>): Shape<T | null> {
   return (value, place) => (value === null ? null : shape(value, place));
@@ -51,7 +51,7 @@ export function list<T>(shape: Shape<T>): Shape<T[]> {
   return (value, place) => (Array.isArray(value) ? value.map((one, i) => shape(one, `${place}[${i}]`)) : refuse(value, place, "a list"));
 }
 
-/** Names that the file chooses, each with a value of this shape. */
+/** An object with arbitrary names, whose values have this shape. */
 export function dictionary<T>(shape: Shape<T>): Shape<Record<string, T>> {
   return (value, place) => {
     const entries = Object.entries(fieldsOf(value, place));
@@ -67,7 +67,7 @@ export type Record_<F extends Fields> = { [K in Exclude<keyof F, Optional<F>>]: 
   [K in Optional<F>]?: Exclude<Of<F[K]>, undefined>;
 };
 
-/** These fields; others are left out. */
+/** An object with these fields; others are ignored. */
 export function fields<F extends Fields>(shapes: F): Shape<Record_<F>> {
   return (value, place) => {
     const given = fieldsOf(value, place);

@@ -1,11 +1,11 @@
-// The measurements as text for a terminal.
+// The measurements as text for a terminal. Called by halfulp bench.
 import { ACCURACY_CURVES, methodsOf, worst } from "./measure/accuracy.ts";
 import { disagreements } from "./measure/bits.ts";
 import { SCHEDULES } from "./measure/sparse.ts";
 import { OPERATIONS, type StagedOperation } from "./measure/stages.ts";
 import type { Parts, Run } from "./read.ts";
 
-/** Tables one after another, without the last line end. */
+/** All tables, without the final newline. */
 export function textOf({ origin, parts }: Run): string {
   const { machine, versions, engine } = origin;
   const known = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -27,7 +27,7 @@ function bits({ bits: found }: Parts): string[] {
   const ran = found.rows.filter(({ missing }) => missing === undefined);
   const engines = [...new Set(ran.map(({ engine }) => engine))];
   const verdict = different.length === 0 ? "all equal" : `NOT equal: ${different.join(", ")}`;
-  const absent = found.rows.flatMap(({ missing }) => (missing === undefined ? [] : [`  not here: ${missing}`]));
+  const absent = found.rows.flatMap(({ missing }) => (missing === undefined ? [] : [`  not available: ${missing}`]));
   const title = `Bits: ${ran.length} combinations of engine, threads and schedule: ${verdict}`;
   return [title, ...engines.map((engine) => `  ${engine}`), ...absent];
 }
@@ -39,12 +39,12 @@ function accuracy({ accuracy: found }: Parts): string[] {
     const methods = methodsOf(curve);
     const asked = [...new Set(curve.points.map((point) => point.asked))];
     const rows = asked.map((one) => [one.toExponential(0), ...methods.map((method) => worst(curve, one, method).toExponential(1))]);
-    const title = `Relative forward errors of ${which}, n = ${curve.n}, against the condition`;
+    const title = `Relative forward errors of ${which}, n = ${curve.n}, against the condition number`;
     return [...(k === 0 ? [] : [""]), title, ...columns(["", ...methods], rows)];
   });
 }
 
-// Of each operation the largest size.
+// The largest size of each operation.
 function stages({ stages: races }: Parts): string[] {
   if (!races) return [];
   const largest = races.filter(({ op, n }) => races.every((other) => other.op !== op || other.n <= n));
@@ -57,7 +57,7 @@ function stages({ stages: races }: Parts): string[] {
     }),
   ]);
   const heads = largest.map(({ op, n, kind }) => `${op} ${n}${kind.startsWith("condition") ? " 1e30" : ""}`);
-  return ["Nanoseconds a term of every stage alone, with n; 1e30 is the condition", ...columns(["", ...heads], rows)];
+  return ["Nanoseconds per term for each stage alone; columns show n, and 1e30 if that is the condition", ...columns(["", ...heads], rows)];
 }
 
 function sparse({ sparse: tables }: Parts): string[] {
@@ -73,7 +73,7 @@ function sparse({ sparse: tables }: Parts): string[] {
       ]),
     ),
   );
-  const title = `Sparse solves, ${tables.engine}: GFLOPS (set-up in solves, solves until it is faster than serial)`;
+  const title = `Sparse solves, ${tables.engine}: GFLOPS (set-up time in solves, number of solves from which it beats serial)`;
   return [title, ...columns(["", ...SCHEDULES], rows)];
 }
 
@@ -88,7 +88,7 @@ function solves({ solve: tables }: Parts): string[] {
       return row?.gflops === undefined ? "" : `${digits(row.gflops)} (${row.iterations})`;
     }),
   ]);
-  return ["solve(): Gflop/s (steps of refinement)", ...columns(["n =", ...orders.map(String)], lines)];
+  return ["solve(): Gflop/s (refinement steps)", ...columns(["n =", ...orders.map(String)], lines)];
 }
 
 function digits(value: number): string {

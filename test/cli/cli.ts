@@ -14,7 +14,7 @@ export interface Said {
 }
 
 /** Run a command line; `stdin` comes in these pieces. */
-export async function halfulp(argv: readonly string[], stdin: Iterable<Uint8Array> = [], watched = false): Promise<Said> {
+export async function halfulp(argv: readonly string[], stdin: Iterable<Uint8Array> = [], isTerminal = false): Promise<Said> {
   let [out, err] = ["", ""];
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield* stdin;
@@ -27,7 +27,7 @@ export async function halfulp(argv: readonly string[], stdin: Iterable<Uint8Arra
     err: (text) => {
       err += text;
     },
-    watched,
+    isTerminal,
   });
   return { code, out, err };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CHUNK } from "../../src/cli/chunks.ts";
+import { CHUNK } from "../../src/cli/input/chunks.ts";
 import { csc, csr, matrix, toCsr, writeNpy } from "../../src/index.ts";
 import { folder, halfulp, json } from "./cli.ts";
 
@@ -74,7 +74,7 @@ describe("hash", () => {
     expect(await halfulp(["hash", "-", "--format", "csv"])).toMatchObject({ code: 2, err: expect.stringMatching(/--format is "csv"/) });
   });
   test("what it does not read", async () => {
-    expect(await halfulp(["hash", put("t.csv", "1\n")])).toMatchObject({ code: 2, err: expect.stringMatching(/hash reads .npy/) });
+    expect(await halfulp(["hash", put("t.csv", "1\n")])).toMatchObject({ code: 2, err: expect.stringMatching(/is CSV, expected .npy/) });
     expect(await halfulp(["hash"])).toMatchObject({ code: 2, err: expect.stringMatching(/0 operands, expected 1 or more/) });
   });
 });

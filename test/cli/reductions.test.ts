@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Real, Rounding } from "../../src/arrays/types.ts";
-import { CHUNK } from "../../src/cli/chunks.ts";
+import { CHUNK } from "../../src/cli/input/chunks.ts";
 import { engines, exasum, exdot, exnrm2, exsum, matrix, writeNpy } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { fromHex, toHex } from "../hex.ts";
@@ -141,7 +141,10 @@ describe("standard input", () => {
   });
   test("beside a file, and not twice", async () => {
     expect(Number((await halfulp(["dot", "-", npy("x.npy", x)], pieces(writeNpy(x), 5000))).out)).toBe(exdot(x, x));
-    expect(await halfulp(["dot", "-", "-"])).toMatchObject({ code: 2, err: "halfulp: dot: standard input twice, expected it once\n" });
+    expect(await halfulp(["dot", "-", "-"])).toMatchObject({
+      code: 2,
+      err: "halfulp: dot: standard input is given twice, expected at most once\n",
+    });
   });
   test("that does not tell what it is", async () => {
     expect(await halfulp(["sum", "-"], pieces("1\n2\n", 10))).toMatchObject({
@@ -192,7 +195,7 @@ describe("CSV", () => {
     ["a,b\n1,\n", /line 2 has no value in column 1/, "1", "x,1\n,2\n"],
     ["1,2\n3\n", /line 2 has 1 columns, expected at least 2/, "2"],
     ["a,b\n1,2\n", /no column is named "c", expected one of "a", "b"/, "c"],
-    ['1\n"2\n3\n', /line 2 has a quote that is not closed/],
+    ['1\n"2\n3\n', /line 2 has an unclosed quote/],
     ["1,000.5\n1.0.0\n", /"1.0.0"/],
     ["1\n0x10\n", /"0x10"/],
     ['1\n"1"2\n', /line 2 has "\\"1\\"2" in column 1, expected a number/],
@@ -206,7 +209,7 @@ describe("CSV", () => {
     "%j: a number gone wrong is no name",
     async (text) => {
       const said = await halfulp(["sum", put("t.csv", text)]);
-      expect(said).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/line 1 has .*expected a number \(--header yes/) });
+      expect(said).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/line 1 has .*expected a number \(use --header yes/) });
       expect((await halfulp(["sum", put("t.csv", text), "--header", "yes"])).code).toBe(0);
       expect((await halfulp(["sum", put("t.csv", text), "--header", "no"])).code).toBe(2);
     },
@@ -231,7 +234,7 @@ describe("CSV", () => {
     const file = put("twice.csv", "\nv,w, v,v\n1,2,4,8\n");
     const said = await halfulp(["sum", file, "-c", "v"]);
     expect(said).toMatchObject({ code: 2, out: "" });
-    expect(said.err).toMatch(/twice.csv: line 2 has the name "v" in columns 1, 3 and 4, expected it once \(or a place\)\n$/);
+    expect(said.err).toMatch(/twice.csv: line 2 has the name "v" in columns 1, 3 and 4, expected it once \(or use a column number\)\n$/);
     expect((await halfulp(["dot", file, put("pair.csv", "a,b,b\n1,2,3\n"), "-c", "w", "-c", "b"])).err).toMatch(/"b" in columns 2 and 3,/);
     expect((await halfulp(["sum", put("years.csv", "2,2\n3,4\n"), "-c", "2", "--header", "yes"])).err).toMatch(/"2" in columns 1 and 2,/);
     expect(await one("sum", file, "-c", "w")).toBe(2);
@@ -242,8 +245,8 @@ describe("CSV", () => {
     expect(await one("sum", file, "-c", "2021", "--header", "yes")).toBe(6);
     expect(await one("sum", file, "-c", "2", "--header", "yes")).toBe(6);
     expect(await one("sum", file, "-c", "2")).toBe(2027);
-    expect((await halfulp(["sum", file, "-c", "2021"])).err).toMatch(/2 columns, expected at least 2021 \(--header yes/);
-    expect((await halfulp(["sum", file, "-c", "x", "--header", "no"])).err).toMatch(/--column is "x", expected a place/);
+    expect((await halfulp(["sum", file, "-c", "2021"])).err).toMatch(/2 columns, expected at least 2021 \(use --header yes/);
+    expect((await halfulp(["sum", file, "-c", "x", "--header", "no"])).err).toMatch(/--column is "x", expected a column number/);
     expect((await halfulp(["sum", file, "--header", "maybe"])).err).toMatch(/--header is "maybe", expected yes or no/);
   });
   describe("empty cells", () => {
@@ -338,7 +341,7 @@ describe("CSV", () => {
     test("in line 1, where it may be a column without a name", async () => {
       const file = put("first.csv", ",v\n1,2\n");
       const said = await halfulp(["sum", file, "--missing", "skip"]);
-      expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 1 has no value in column 1.*\(--header yes/) });
+      expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 1 has no value in column 1.*\(use --header yes/) });
       expect(await json(["sum", file, "--missing", "skip", "--header", "no"])).toMatchObject({ value: 1, skipped: 1 });
       expect(await json(["sum", file, "--missing", "skip", "--header", "yes"])).toMatchObject({ value: 1, skipped: 0 });
     });
@@ -372,17 +375,26 @@ describe("CSV", () => {
       err: expect.stringMatching(/line 1 has a carriage return without a line feed/),
     });
   });
-  test("many separators within quotes take no more time than others", async () => {
+  test("many separators within quotes take no more searches than others", async () => {
     const file = put("q.csv", `"${",".repeat(300_000)}",7\n`);
-    const start = performance.now();
+    const search = vi.spyOn(String.prototype, "indexOf");
     expect(await one("sum", file, "-c", "2")).toBe(7);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(search.mock.calls.length).toBeLessThan(1000);
+    search.mockRestore();
   });
-  test("a quote that is never closed does not keep the file", async () => {
-    const start = performance.now();
-    const said = await halfulp(["sum", put("q.csv", `1\n"${"1\n".repeat(2 ** 21)}`)]);
+  test("a quote that is never closed ends the reading after a million characters", async () => {
+    const size = 2 ** 16;
+    let taken = 0;
+    function* endless(): Generator<Uint8Array> {
+      yield Buffer.from('1\n"');
+      for (;;) {
+        taken += size;
+        yield Buffer.from("1\n".repeat(size / 2));
+      }
+    }
+    const said = await halfulp(["sum", "-", "--format", "csv"], endless());
     expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/line 2 has more than 1048576 characters/) });
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(taken).toBeLessThanOrEqual(2 ** 20 + size);
   });
 });
 
@@ -390,7 +402,7 @@ describe("what does not fit", () => {
   const x = npy("three.npy", Float64Array.of(1, 2, 3));
   test.each([
     ["another length", ["dot", x, npy("four.npy", new Float64Array(4))], /four.npy has 4 numbers, expected 3/],
-    ["another precision", ["dot", x, npy("single.npy", new Float32Array(3))], /single.npy has 32 bits a number, expected 64/],
+    ["another precision", ["dot", x, npy("single.npy", new Float32Array(3))], /single.npy has 32-bit numbers, expected 64 bits/],
     [
       "another shape",
       ["dot", npy("a.npy", matrix(new Float64Array(6), 2, 3)), npy("b.npy", matrix(new Float64Array(6), 3, 2))],
@@ -401,9 +413,9 @@ describe("what does not fit", () => {
       ["dot", npy("a.npy", matrix(new Float64Array(6), 2, 3)), npy("c.npy", matrix(new Float64Array(6), 2, 3, { order: "column" }))],
       /shape \(2, 3\) by columns/,
     ],
-    ["no such file", ["sum", at("nothing.npy")], /nothing.npy: no such file or folder/],
-    ["a folder", ["sum", at("")], /this is a folder/],
-    ["a name without a format", ["sum", put("data", "1 2 3")], /"[^"]*data" does not tell a format, expected a name that ends in .npy/],
+    ["no such file", ["sum", at("nothing.npy")], /nothing.npy: no such file or directory/],
+    ["a folder", ["sum", at("")], /is a directory/],
+    ["a name without a format", ["sum", put("data", "1 2 3")], /"[^"]*data" has an unknown format, expected a name ending in .npy/],
     ["bytes left over", ["sum", put("odd.f64", new Uint8Array(15))], /odd.f64: 15 bytes, expected a multiple of 8/],
     ["a rounding that is none", ["sum", x, "--round", "sideways"], /--round is "sideways", expected nearest, up, down or zero/],
     ["a precision that is none", ["sum", x, "--to", "binary16"], /--to is "binary16"/],
@@ -412,14 +424,14 @@ describe("what does not fit", () => {
     ["one file too many", ["sum", x, x], /sum: 2 operands, expected 1/],
     ["an engine that is none", ["sum", x, "--engine", "steam"], /--engine is "steam"/],
     ["threads of another engine", ["sum", x, "--engine", "wasm", "--threads", "2"], /--threads is for --engine threads/],
-    ["half a thread", ["sum", x, "--threads", "0.5"], /--threads is "0.5", expected a whole number of at least 1/],
+    ["half a thread", ["sum", x, "--threads", "0.5"], /--threads is "0.5", expected an integer of at least 1/],
     [
       "a stream that ends early",
       ["sum", "-"],
-      /standard input: it ends after 20 bytes of numbers, expected 24/,
+      /standard input ends after 20 bytes of numbers, expected 24/,
       writeNpy(Float64Array.of(1, 2, 3)).subarray(0, -4),
     ],
-    ["a stream that goes on", ["sum", "-"], /more bytes after the last number/, Uint8Array.of(...writeNpy(Float64Array.of(1)), 0)],
+    ["a stream that goes on", ["sum", "-"], /continues after the last number/, Uint8Array.of(...writeNpy(Float64Array.of(1)), 0)],
     [
       "a header that ends early",
       ["sum", "-"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decimal, toJson } from "../../src/cli/numerals.ts";
-import { shortest32 } from "../../src/cli/shortest.ts";
+import { decimal, toJson } from "../../src/cli/output/numerals.ts";
+import { shortest32 } from "../../src/cli/output/shortest.ts";
 import { extrsv, type Matrix, matrix, residualNorm } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { folder, halfulp } from "./cli.ts";

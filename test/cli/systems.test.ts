@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import { writeWhole } from "../../src/cli/save.ts";
+import { writeWhole } from "../../src/cli/output/save.ts";
 import {
   engines,
   exlu,
@@ -91,7 +91,7 @@ describe("trsv", () => {
     expect(said.out).toMatch(/^x +0.5 0.125$/m);
     expect((await halfulp(["trsv", at("T.csv"), at("b.csv"), "-o", at("s.npy")])).out).toMatch(/^x +0.5 0.125$/m);
     expect((await halfulp(["trsv", files.A, files.b, "-o", at("s.npy")])).out).not.toMatch(/^x /m);
-    expect((await halfulp(["trsv", files.A, files.b])).out).toMatch(/^x .* \.\.\. \(40 in all; -o FILE writes them\)$/m);
+    expect((await halfulp(["trsv", files.A, files.b])).out).toMatch(/^x .* \.\.\. \(40 in all; use -o FILE to write them\)$/m);
   });
 });
 
@@ -283,10 +283,10 @@ describe("files in and out", () => {
     [
       "an output of no format",
       ["trsv", files.A, files.b, "-o", at("x.txt")],
-      /does not tell a format, expected a name that ends in .npy, .mtx/,
+      /has an unknown format, expected a name ending in .npy, .mtx/,
     ],
-    ["an output in no folder", ["trsv", files.A, files.b, "-o", at("no/x.npy")], /no such file or folder/],
-    ["an output that is a folder", ["trsv", files.A, files.b, "-o", path], /does not tell a format|this is a folder/],
+    ["an output in no folder", ["trsv", files.A, files.b, "-o", at("no/x.npy")], /no such file or directory/],
+    ["an output that is a folder", ["trsv", files.A, files.b, "-o", path], /has an unknown format|is a directory/],
   ])("%s", async (_, argv, message) => {
     const said = await halfulp(argv as string[]);
     expect(said).toMatchObject({ code: 2, out: "" });
@@ -296,7 +296,7 @@ describe("files in and out", () => {
   test.each([
     [["lu", "-"], "y\n", /standard input: line 1 has "y", expected "%%MatrixMarket/],
     [["sum", "-", "--format", "csv"], "1\nx\n", /standard input: line 2 has "x"/],
-    [["sum", "-"], "y\n", /standard input does not tell its format/],
+    [["sum", "-"], "y\n", /standard input has an unknown format/],
     [["lu", "-"], "\x93NUMPY\x01\x00\x02\x00{}", /standard input: the header has no key 'descr'/],
   ])("%j of a stream without end that is no such thing: it is closed", async (argv, text, message) => {
     let closed = false;
@@ -348,7 +348,7 @@ describe("files in and out", () => {
     test("a folder that cannot be written is found before the work", async () => {
       mkdirSync(at("closed"), { mode: 0o500 });
       const said = await halfulp(["trsv", at("nothing.npy"), files.b, "-o", at("closed/x.npy")]);
-      expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: no permission\n` });
+      expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: permission denied\n` });
     });
   test("a signal is caught before there is a file", async () => {
     const on = vi.spyOn(process, "on");

@@ -1,3 +1,4 @@
+// The arguments of the dense routines: what is refused, with which message, before an engine is called.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { asRow, sharesEntries, stridedView } from "../../src/arrays/matrix.ts";

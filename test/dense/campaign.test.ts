@@ -1,16 +1,14 @@
-// Random systems of every kind on every engine, against the oracle. HALFULP_SYSTEMS sets how many (the long mode:
-// millions), HALFULP_SEED repeats a run.
+// Random systems of every kind on every engine, against the oracle.
+
 import { describe, expect, test } from "vitest";
 import type { Format } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
-import { DENSE_FEW } from "../engines.ts";
+import { SEED, SYSTEMS } from "../effort.ts";
+import { SELECTED_ENGINES } from "../engines.ts";
 import { coin, factorable, layout, numbers, pick, system } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { batchCheck, type Check, luCheck, trsvCheck } from "./checks.ts";
 import { randomGemm, randomGemv } from "./products.ts";
-
-const COUNT = Number(process.env.HALFULP_SYSTEMS ?? 20_000);
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 
 // Sizes that matter to the engines: mostly small, some around their blocks, a few beyond. An inner product costs n, a
 // factorization n^3: `rare` is how many times rarer the larger ones are.
@@ -72,12 +70,12 @@ const CASES: Record<string, { share: number; make: (random: Random) => Check }> 
 describe(`random systems, HALFULP_SEED=${SEED}`, () => {
   test("the shares add up", () => expect(Object.values(CASES).reduce((s, { share }) => s + share, 0)).toBeCloseTo(1));
 
-  test.each(Object.keys(CASES))(`%s of its share of ${COUNT} systems is what the oracle says`, async (name) => {
+  test.each(Object.keys(CASES))(`%s of its share of ${SYSTEMS} systems is what the oracle says`, async (name) => {
     const { share, make } = CASES[name] as (typeof CASES)[string];
     const seed = SEED + Object.keys(CASES).indexOf(name);
-    for (let k = 0; k < Math.ceil(share * COUNT); k++) {
+    for (let k = 0; k < Math.ceil(share * SYSTEMS); k++) {
       const check = make(new Random(seed * 2 ** 20 + k));
-      for (const { name: engine, routines, every } of DENSE_FEW)
+      for (const { name: engine, routines, every } of SELECTED_ENGINES)
         if (k % every === 0) await check(routines, `${engine} (HALFULP_SEED=${SEED}, case ${k})`);
     }
   });

@@ -3,7 +3,7 @@
 import { expect } from "vitest";
 import { SingularError, ValueError } from "../../src/arrays/errors.ts";
 import type { Real, TriangularOptions } from "../../src/arrays/types.ts";
-import type { DenseRoutines } from "../engines.ts";
+import type { AnyRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import {
   column,
@@ -22,7 +22,7 @@ import {
 import { type Factors, gemm, lu, range, rounded, sum, trsv, value } from "../oracles/matrices.ts";
 
 /** Runs the case on an engine; `label` says which case on which engine. */
-export type Check = (routines: DenseRoutines, label: string) => Promise<void>;
+export type Check = (routines: AnyRoutines, label: string) => Promise<void>;
 
 function same(got: readonly string[], want: readonly string[], label: string): void {
   if (got.length !== want.length) expect.fail(`${label}: ${got.length} entries, expected ${want.length}`);

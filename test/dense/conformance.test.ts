@@ -1,18 +1,19 @@
 // The dense routines on every engine: the shared vectors, every shape, order and option against the oracle, and rows
 // whose answer can be checked by hand.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { matrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
-import { DENSE, describeDense } from "../engines.ts";
+import { cases, FULL, SEED, sample } from "../effort.ts";
+import { describeEngines, ENGINES } from "../engines.ts";
 import { fromHex, storedBits, toHex } from "../hex.ts";
 import { factorable, LAYOUTS, numbers, pick, representable, scalar, system, type Table, table, vectorOf } from "../matrices.ts";
 import { nearest, range } from "../oracles/matrices.ts";
 import { roundRatio } from "../oracles/rational.ts";
 import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from "./checks.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
 const ROUNDINGS = ["single", "paper", "corrected"] as const;
 const FOUR_CASES = [false, true].flatMap((transA) => [false, true].map((transB) => [transA, transB] as const));
@@ -21,17 +22,17 @@ const { NaN: NAN, POSITIVE_INFINITY: INF, MIN_VALUE: TINY } = Number;
 
 const doubles = (hex: readonly string[]): Float64Array => Float64Array.from(hex, fromHex);
 const onAll = async (check: Check, label: string): Promise<void> => {
-  for (const { name, routines } of DENSE) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
+  for (const { name, routines } of ENGINES) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
 };
 
-describeDense("the shared vectors", (routines) => {
-  const cases = readFileSync(new URL("../vectors/matrices.jsonl", import.meta.url), "utf8")
+describeEngines("the shared vectors", (routines) => {
+  const shared = readFileSync(new URL("../vectors/matrices.jsonl", import.meta.url), "utf8")
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const of = (op: string) => cases.filter((c) => c.op === op);
+  const of = (op: string) => shared.filter((c) => c.op === op);
 
-  test("there are 420 of them", () => expect(cases).toHaveLength(420));
+  test("there are 420 of them", () => expect(shared).toHaveLength(420));
 
   test("exgemv returns them", async () => {
     for (const { rows, cols, trans, alpha, beta, A, x, y, want } of of("exgemv")) {
@@ -93,8 +94,9 @@ describe("the oracle", () => {
   });
 });
 
-const SIZES = [0, 1, 2, 3, 5, 17, 31, 32, 33, 63, 64, 65];
-const FEW = [0, 1, 2, 5, 33];
+const SIZES = FULL ? [0, 1, 2, 3, 5, 17, 31, 32, 33, 63, 64, 65] : [0, 1, 2, 5, 31, 33, 64];
+const INNER_SIZES = FULL ? [0, 1, 2, 5, 33] : [0, 1, 33];
+const LARGE = FULL ? 130 : 67; // rational arithmetic takes seconds for an LU factorization of order 130
 
 describe(`every shape, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
@@ -102,8 +104,8 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
   const nextLayout = () => LAYOUTS[turn++ % LAYOUTS.length] as (typeof LAYOUTS)[number];
 
   test.each(FORMATS)("exgemv, plain and transposed, %s", async (format) => {
-    for (const rows of [...SIZES, 130])
-      for (const cols of [...SIZES, 130])
+    for (const rows of [...SIZES, LARGE])
+      for (const cols of [...SIZES, LARGE])
         for (const trans of [false, true]) {
           const [m, n] = trans ? [cols, rows] : [rows, cols];
           const A = table(random, rows, cols, format, random.below(4) > 0);
@@ -121,7 +123,7 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
   });
 
   test.each(FORMATS)("exgemm, the four cases, %s", async (format) => {
-    const small = FEW.flatMap((m) => FEW.flatMap((n) => FEW.map((k) => [m, n, k] as const)));
+    const small = INNER_SIZES.flatMap((m) => INNER_SIZES.flatMap((n) => INNER_SIZES.map((k) => [m, n, k] as const)));
     const large = [
       [31, 32, 33],
       [63, 64, 65],
@@ -131,7 +133,7 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
       [65, 1, 64],
       [64, 65, 1],
     ] as const;
-    for (const [m, n, k] of [...small, ...large])
+    for (const [m, n, k] of [...small, ...sample(large, 3)])
       for (const [transA, transB] of FOUR_CASES) {
         const A = transA ? table(random, k, m, format, true) : table(random, m, k, format, true);
         const B = transB ? table(random, n, k, format, true) : table(random, k, n, format, true);
@@ -151,16 +153,16 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
   test.each(FORMATS)("extrsv, the eight cases in every layout and rounding, %s", async (format) => {
     for (const n of SIZES)
       for (const { upper, trans, unit } of TRIANGLES)
-        for (const at of LAYOUTS) {
+        for (const at of FULL ? LAYOUTS : [nextLayout()]) {
           const { T, b } = system(random, n, format, upper);
           const options = { trans, unit, rounding: pick(random, ROUNDINGS), refine: pick(random, [0, 0, 1, 2]) };
           await onAll(trsvCheck(T, b, upper, options, at), "every shape");
         }
   });
 
-  test.each([16, 17, 31, 32, 48, 64, 100, 128])("extrsv in blocks of %i", async (blockSize) => {
+  test.each(sample([16, 17, 31, 32, 48, 64, 100, 128], 3))("extrsv in blocks of %i", async (blockSize) => {
     for (const format of FORMATS)
-      for (const n of [15, 16, 33, 65, 130])
+      for (const n of sample([15, 16, 33, 65, 130], 2).filter((n) => FULL || n < 130))
         for (const { upper, trans, unit } of TRIANGLES) {
           const { T, b } = system(random, n, format, upper);
           const rounding = pick(random, ROUNDINGS);
@@ -185,17 +187,17 @@ describe(`every shape, HALFULP_SEED=${SEED}`, () => {
       }
   });
 
-  test.each(FORMATS)("exlu of 130 by 130, regular, %s", async (format) => {
+  test.each(FORMATS)(`exlu of ${LARGE} by ${LARGE}, regular, %s`, async (format) => {
     const values = vectorOf(
       format,
-      range(130 * 130).map(() => random.signed()),
+      range(LARGE * LARGE).map(() => random.signed()),
     );
-    await onAll(luCheck({ rows: 130, cols: 130, values }, nextLayout(), numbers(random, 130, format, "narrow"), 1), "every shape");
+    await onAll(luCheck({ rows: LARGE, cols: LARGE, values }, nextLayout(), numbers(random, LARGE, format, "narrow"), 1), "every shape");
   });
 
   test.each(FORMATS)("exluBatch of no matrix, one and several, of order 0 up, %s", async (format) => {
-    for (const n of [0, 1, 2, 3, 4, 5, 8, 16, 17, 33])
-      for (const count of [0, 1, 2, 5, 9]) {
+    for (const n of sample([0, 1, 2, 3, 4, 5, 8, 16, 17, 33], 3))
+      for (const count of sample([0, 1, 2, 5, 9], 2)) {
         const matrices = range(count).map(() => factorable(random, n, n, format));
         await onAll(batchCheck(matrices, n, format), "every shape");
       }
@@ -207,9 +209,10 @@ describe(`alpha and beta, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
 
   test.each(FORMATS)("every pair, on finite data, special data and data with zeros, %s", async (format) => {
-    for (const alpha of SCALARS)
-      for (const beta of SCALARS)
-        for (const kind of ["narrow", "special", "zeros", "integers", "large", "subnormal"] as const) {
+    const kinds = ["narrow", "special", "zeros", "integers", "large", "subnormal"] as const;
+    for (const [i, alpha] of SCALARS.entries())
+      for (const [j, beta] of SCALARS.entries())
+        for (const kind of FULL ? kinds : [kinds[(5 * i + j) % kinds.length] as (typeof kinds)[number]]) {
           const A: Table = { rows: 3, cols: 4, values: numbers(random, 12, format, kind) };
           const B: Table = { rows: 4, cols: 2, values: numbers(random, 8, format, kind) };
           const C: Table = { rows: 3, cols: 2, values: numbers(random, 6, format, kind) };
@@ -222,7 +225,7 @@ describe(`alpha and beta, HALFULP_SEED=${SEED}`, () => {
     const nothing = new Float64Array(4).fill(NAN);
     const A: Table = { rows: 2, cols: 2, values: nothing };
     const one: Table = { rows: 2, cols: 2, values: Float64Array.of(1, 0, 0, 1) };
-    for (const { routines } of DENSE) {
+    for (const { routines } of ENGINES) {
       const y = Float64Array.of(-0, 3);
       await routines.exgemv(zero, matrix(nothing, 2, 2), nothing.subarray(0, 2), 2, y);
       expect(storedBits(y)).toEqual([toHex(0), toHex(6)]);
@@ -257,7 +260,7 @@ describe("systems whose solution is representable", () => {
 
   test.each(FORMATS)("are solved exactly at condition 1e30 and beyond, %s", async (format) => {
     const random = new Random(SEED);
-    for (let k = 0; k < 40; k++) {
+    for (let k = 0; k < cases(40, 8); k++) {
       const upper = k % 2 === 1;
       const n = 65;
       const {
@@ -267,7 +270,7 @@ describe("systems whose solution is representable", () => {
       const at = (i: number, j: number): number => T.values[(upper ? n - 1 - i : i) * n + (upper ? n - 1 - j : j)] as number;
       expect(logCondition(n, at)).toBeGreaterThan(30);
       const want = storedBits(vectorOf(format, x));
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const stored = matrix(T.values as Float64Array, n, n);
         const uplo = upper ? "upper" : "lower";
         expect(storedBits(await routines.extrsv(stored, b, { uplo })), `${name}, HALFULP_SEED=${SEED}, case ${k}`).toEqual(want);
@@ -318,7 +321,7 @@ describe("hard rows of exgemv and exgemm", () => {
     const n = a.length;
     const table: Table = { rows: 1, cols: n, values: Float64Array.from(a) };
     await onAll(gemvCheck(alpha, table, Float64Array.from(x), beta, Float64Array.of(y)), "the oracle");
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const out = Float64Array.of(y);
       await routines.exgemv(alpha, matrix(Float64Array.from(a), 1, n), Float64Array.from(x), beta, out);
       expect(out[0], name).toBe(want);
@@ -341,7 +344,7 @@ describe("hard rows of exgemv and exgemm", () => {
 
   test("binary32 is rounded once, not through binary64", async () => {
     // 1 + 2^-24 is a tie of binary32; 2^-80 above it vanishes in binary64
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const y = Float32Array.of(0, 0);
       await routines.exgemv(
         1,
@@ -355,7 +358,7 @@ describe("hard rows of exgemv and exgemm", () => {
   });
 
   test("NaN is stored with one pattern", async () => {
-    for (const { routines } of DENSE)
+    for (const { routines } of ENGINES)
       for (const y of [Float64Array.of(NAN), Float32Array.of(NAN)] as Real[]) {
         new Uint8Array(y.buffer).fill(0xff);
         const A = y.slice();
@@ -396,7 +399,7 @@ describe("hard rows of extrsv", () => {
     for (const [i, rounding] of ROUNDINGS.entries()) {
       const T: Table = { rows: 2, cols: 2, values: Float64Array.of(1, 0, a, t) };
       await onAll(trsvCheck(T, Float64Array.from(b), false, { rounding }), "the oracle");
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const x = await routines.extrsv(matrix(Float64Array.of(1, 0, a, t), 2, 2), Float64Array.from(b), { rounding });
         expect(x[1], `${rounding} on ${name}`).toBe(want[i]);
       }
@@ -412,7 +415,7 @@ describe("hard rows of extrsv", () => {
       ["corrected", 1 + 4 * U],
     ] as const)
       for (const unit of [true, false])
-        for (const { name, routines } of DENSE) {
+        for (const { name, routines } of ENGINES) {
           const x = await routines.extrsv(matrix(T.values as Float64Array, 3, 3), Float64Array.of(1, TINY, odd), { rounding, unit });
           expect(x[2], `${rounding} on ${name}`).toBe(want);
         }
@@ -425,14 +428,14 @@ describe("hard rows of extrsv", () => {
       ["paper", -0],
       ["corrected", 0],
     ] as const)
-      for (const { name, routines } of DENSE) {
+      for (const { name, routines } of ENGINES) {
         const x = await routines.extrsv(matrix(Float64Array.of(9, 9, 0.25, 9), 2, 2), Float64Array.of(TINY, 0), { rounding, unit: true });
         expect(x[1], `${rounding} on ${name}`).toBe(want);
       }
   });
 
   test("refinement stops at an infinity, which it would make NaN", async () => {
-    for (const { name, routines } of DENSE)
+    for (const { name, routines } of ENGINES)
       for (const options of [{ refine: 1 }, { refineBlocks: 2 }, { refine: 2, refineBlocks: 1, blockSize: 1 }]) {
         const x = await routines.extrsv(matrix(Float64Array.of(0.5, 0, 1, 1), 2, 2), Float64Array.of(MAX, 1), options);
         expect(Array.from(x), `${JSON.stringify(options)} on ${name}`).toEqual([INF, -INF]);
@@ -472,7 +475,7 @@ describe("hard cases of exlu", () => {
     ],
   ])("%s", async (_, text, want, pivots) => {
     await onAll(luCheck(parse(text)), "the oracle");
-    for (const { name, routines } of DENSE) {
+    for (const { name, routines } of ENGINES) {
       const { rows, cols, values } = parse(text);
       const factors = await routines.exlu(matrix(values as Float64Array, rows, cols));
       expect(storedBits(factors.lu.data), name).toEqual(storedBits(parse(want).values));
@@ -492,14 +495,14 @@ describe("hard cases of exlu", () => {
     ["an overflow before a zero pivot", `1 ${MAX} 0; 1 ${-MAX} 0; 0 0 0`, { name: "ValueError", row: 1, column: 1 }],
   ])("%s is refused", async (_, text, error) => {
     const { rows, cols, values } = parse(text);
-    for (const { name, routines } of DENSE)
+    for (const { name, routines } of ENGINES)
       await expect(async () => routines.exlu(matrix(values as Float64Array, rows, cols)), name).rejects.toThrow(
         expect.objectContaining(error),
       );
   });
 
   test("a singular matrix in a batch is reported, and the others are done", async () => {
-    for (const { routines } of DENSE) {
+    for (const { routines } of ENGINES) {
       const { lu, pivots, info } = await routines.exluBatch(Float64Array.of(1, 2, 1, 2, 0, 1, 2, 0, 0, 0, 0, 3), 2, 3);
       expect(Array.from(info)).toEqual([2, 0, 1]);
       // However far the work on a singular one went, on every engine the same is left of it.

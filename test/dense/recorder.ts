@@ -1,4 +1,6 @@
 // An engine that computes nothing and remembers what it was asked for.
+import { ordinaryMemory } from "../../src/engines/ordinaryMemory.ts";
+import type { Routine } from "../../src/engines/steps.ts";
 import { type AsyncKernels, asyncRoutines, type Kernels, routinesOn } from "../../src/study.ts";
 
 export interface Call {
@@ -15,7 +17,11 @@ export function recorder(): { sync: ReturnType<typeof routinesOn>; async: Return
       return result;
     },
   });
-  const engine = { ...record("gemv", undefined), ...record("gemm", undefined), ...record("trsv", undefined), ...record("lu", -1) };
+  function* lu(...args: unknown[]): Routine<number> {
+    calls.push({ kernel: "lu", args });
+    return (yield () => -1) as number;
+  }
+  const engine = { ...record("gemv", undefined), ...record("gemm", undefined), ...record("trsv", undefined), lu, memory: ordinaryMemory };
   return {
     sync: routinesOn(engine as unknown as Kernels),
     async: asyncRoutines(() => engine as unknown as AsyncKernels),

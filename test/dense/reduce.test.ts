@@ -4,7 +4,7 @@ import type { VectorKernels } from "../../src/engines/kernels.ts";
 import { reduce } from "../../src/engines/reduce.ts";
 import { illConditionedDot, matrix } from "../../src/index.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
-import { DENSE_FEW } from "../engines.ts";
+import { SELECTED_ENGINES } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 
 test("sums that cancel again and again meet the filter once in 64, until one shows that it need not have", () => {
@@ -58,7 +58,7 @@ test("exgemm, tile after tile of entries that cancel, and then some that do not"
   ] as const) {
     const expected = matrix(start.slice(), 2, cols);
     routinesOn(kernels("reference") as LocalKernels).exgemm(alpha, A, B, beta, expected);
-    for (const { name, routines } of DENSE_FEW) {
+    for (const { name, routines } of SELECTED_ENGINES) {
       const C = matrix(start.slice(), 2, cols);
       await routines.exgemm(alpha, A, B, beta, C);
       expect(storedBits(C.data), `${name}, alpha ${alpha}`).toEqual(storedBits(expected.data));

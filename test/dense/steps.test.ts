@@ -1,3 +1,4 @@
+// The drivers that run a routine step by step, synchronously and asynchronously.
 import { describe, expect, test } from "vitest";
 import { type Routine, runAsync, runSync, type Step } from "../../src/engines/steps.ts";
 import { EngineError, matrix, ShapeError } from "../../src/index.ts";
@@ -24,7 +25,9 @@ function delayed(): AsyncKernels {
     gemv: (...args) => later(() => reference.gemv(...args), [args[4] as Float64Array]),
     gemm: (...args) => later(() => reference.gemm(...args), [args[4].data as Float64Array]),
     trsv: (...args) => later(() => reference.trsv(...args), [args[2] as Float64Array]),
-    lu: (...args) => later(() => reference.lu(...args), [args[0] as Float64Array]),
+    *lu(...args) {
+      return (yield () => later(() => runSync(reference.lu(...args)), [args[0] as Float64Array])) as number;
+    },
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
     workers: 0,
     memory: reference.memory,
@@ -100,7 +103,9 @@ describe("an asynchronous call", () => {
       gemv: fails,
       gemm: fails,
       trsv: fails,
-      lu: fails,
+      *lu() {
+        return (yield fails) as never;
+      },
       sptrsv: fails,
       workers: 0,
       memory: reference.memory,

@@ -231,7 +231,7 @@ const GENERAL = `${MATRIX} coordinate real general`;
 
 describe("a file that is none is refused with the line", () => {
   test.each<[string, string, number, string]>([
-    ["nothing at all", "", 1, 'the file ends before line 1 with no line, expected "%%MatrixMarket matrix"'],
+    ["nothing at all", "", 1, 'the file ends before line 1 with no lines, expected "%%MatrixMarket matrix"'],
     ["a blank line first", lines("", GENERAL), 1, 'line 1 has nothing, expected "%%MatrixMarket matrix", a format, a field and a symmetry'],
     [
       "another banner",
@@ -250,7 +250,7 @@ describe("a file that is none is refused with the line", () => {
       "complex",
       lines(`${MATRIX} array Complex general`),
       1,
-      'field "Complex", expected real, double, integer or pattern (complex matrices are not read)',
+      'field "Complex", expected real, double, integer or pattern (complex matrices are not supported)',
     ],
     ["another symmetry", lines(`${MATRIX} array real upper`), 1, 'symmetry "upper", expected general, symmetric or skew-symmetric'],
     [
@@ -267,22 +267,17 @@ describe("a file that is none is refused with the line", () => {
       "line 1 has a skew-symmetric pattern, expected general or symmetric",
     ],
 
-    ["a header only", lines(GENERAL, "% a comment", ""), 4, "the file ends before line 4 with a first line only, expected the sizes"],
+    ["a header only", lines(GENERAL, "% a comment", ""), 4, "the file ends before line 4 with only a header line, expected the sizes"],
     ["sizes too few", lines(GENERAL, "3 3"), 2, "line 2 has 2 fields, expected 3 (rows, columns, entries)"],
     ["sizes too many", file("array real general", "", "3 3 9"), 3, "line 3 has 3 fields, expected 2 (rows, columns)"],
-    ["a size that is text", lines(GENERAL, "3 x 1"), 2, 'line 2 has columns "x", expected a whole number from 0 to 2147483647'],
-    ["a size below zero", lines(GENERAL, "-3 3 1"), 2, 'line 2 has rows "-3", expected a whole number from 0 to 2147483647'],
-    [
-      "a size past 32 bits",
-      lines(GENERAL, "2147483648 3 1"),
-      2,
-      'line 2 has rows "2147483648", expected a whole number from 0 to 2147483647',
-    ],
+    ["a size that is text", lines(GENERAL, "3 x 1"), 2, 'line 2 has columns "x", expected an integer from 0 to 2147483647'],
+    ["a size below zero", lines(GENERAL, "-3 3 1"), 2, 'line 2 has rows "-3", expected an integer from 0 to 2147483647'],
+    ["a size past 32 bits", lines(GENERAL, "2147483648 3 1"), 2, 'line 2 has rows "2147483648", expected an integer from 0 to 2147483647'],
     [
       "entries past 32 bits",
       lines(GENERAL, "2000000000 2000000000 2147483648"),
       2,
-      'line 2 has entries "2147483648", expected a whole number from 0 to 2147483647',
+      'line 2 has entries "2147483648", expected an integer from 0 to 2147483647',
     ],
     [
       "more rows than such a file could need",
@@ -297,36 +292,26 @@ describe("a file that is none is refused with the line", () => {
       "line 2 has 65536 times 32768 entries, expected at most 2147483647",
     ],
     ["a size of a thousand digits", lines(GENERAL, `${"9".repeat(1000)} 3 1`), 2, 'line 2 has rows "9999'],
-    [
-      "more entries than places",
-      lines(GENERAL, "2 3 7"),
-      2,
-      'entries "7", expected a whole number from 0 to 6 (a 2 by 3 matrix has no more)',
-    ],
+    ["more entries than places", lines(GENERAL, "2 3 7"), 2, 'entries "7", expected an integer from 0 to 6 (a 2 by 3 matrix has no more)'],
     [
       "more than a triangle",
       file("coordinate real symmetric", "3 3 7"),
       2,
-      "expected a whole number from 0 to 6 (a 3 by 3 matrix has no more on and below the diagonal)",
+      "expected an integer from 0 to 6 (a 3 by 3 matrix has no more on and below the diagonal)",
     ],
     [
       "more than below the diagonal",
       file("coordinate real skew-symmetric", "3 3 4"),
       2,
-      "expected a whole number from 0 to 3 (a 3 by 3 matrix has no more below the diagonal)",
+      "expected an integer from 0 to 3 (a 3 by 3 matrix has no more below the diagonal)",
     ],
     [
       "symmetric and not square",
       file("coordinate real symmetric", "3 2 1"),
       2,
-      "line 2 has 3 rows and 2 columns, expected as many of both (the matrix is symmetric)",
+      "line 2 has 3 rows and 2 columns, expected a square matrix (it is symmetric)",
     ],
-    [
-      "skew-symmetric and not square",
-      file("array real skew-symmetric", "3 2"),
-      2,
-      "expected as many of both (the matrix is skew-symmetric)",
-    ],
+    ["skew-symmetric and not square", file("array real skew-symmetric", "3 2"), 2, "expected a square matrix (it is skew-symmetric)"],
 
     ["a truncated file", lines(GENERAL, "3 3 3", "1 1 1", "2 2 2"), 5, "the file ends before line 5 with 2 entries, expected 3"],
     [
@@ -349,13 +334,13 @@ describe("a file that is none is refused with the line", () => {
     ["too many fields", lines(GENERAL, "3 3 1", "1 1 1 1"), 3, "line 3 has 4 fields, expected 3 (row, column, value)"],
     ["a value in a pattern", file("coordinate pattern general", "3 3 1", "1 1 1"), 3, "line 3 has 3 fields, expected 2 (row, column)"],
     ["two values on a line of an array", file("array real general", "2 1", "1 2"), 3, "line 3 has 2 fields, expected 1 (value)"],
-    ["row 0", lines(GENERAL, "3 4 1", "0 1 1"), 3, 'line 3 has row "0", expected a whole number from 1 to 3'],
-    ["column 0", lines(GENERAL, "3 4 1", "1 0 1"), 3, 'line 3 has column "0", expected a whole number from 1 to 4'],
-    ["a row past the size", lines(GENERAL, "3 4 1", "4 1 1"), 3, 'line 3 has row "4", expected a whole number from 1 to 3'],
-    ["a column past the size", lines(GENERAL, "3 4 2", "1 4 1", "1 5 1"), 4, 'line 4 has column "5", expected a whole number from 1 to 4'],
-    ["a row that is no whole number", lines(GENERAL, "3 4 1", "1.0 1 1"), 3, 'line 3 has row "1.0", expected a whole number'],
-    ["a column with an exponent", lines(GENERAL, "3 4 1", "1 1e0 1"), 3, 'line 3 has column "1e0", expected a whole number'],
-    ["a row that is text", lines(GENERAL, "3 4 1", "one 1 1"), 3, 'line 3 has row "one", expected a whole number'],
+    ["row 0", lines(GENERAL, "3 4 1", "0 1 1"), 3, 'line 3 has row "0", expected an integer from 1 to 3'],
+    ["column 0", lines(GENERAL, "3 4 1", "1 0 1"), 3, 'line 3 has column "0", expected an integer from 1 to 4'],
+    ["a row past the size", lines(GENERAL, "3 4 1", "4 1 1"), 3, 'line 3 has row "4", expected an integer from 1 to 3'],
+    ["a column past the size", lines(GENERAL, "3 4 2", "1 4 1", "1 5 1"), 4, 'line 4 has column "5", expected an integer from 1 to 4'],
+    ["a row that is no whole number", lines(GENERAL, "3 4 1", "1.0 1 1"), 3, 'line 3 has row "1.0", expected an integer'],
+    ["a column with an exponent", lines(GENERAL, "3 4 1", "1 1e0 1"), 3, 'line 3 has column "1e0", expected an integer'],
+    ["a row that is text", lines(GENERAL, "3 4 1", "one 1 1"), 3, 'line 3 has row "one", expected an integer'],
     ["text for a value", lines(GENERAL, "3 4 1", "% comment", "1 1 one"), 4, 'line 4 has value "one", expected a number'],
     [
       "above the diagonal",
@@ -666,7 +651,7 @@ describe(`what is written reads back to the bit, HALFULP_SEED=${SEED}`, () => {
   });
 });
 
-// StridedMatrix of the full matrix, and on its diagonal: counted with awk.
+// Entries of the full matrix, and on its diagonal: counted with awk.
 const REAL: [name: string, order: number, entries: number, diagonal: number][] = [
   ["adder_dcop_05", 1813, 11097, 1801],
   ["bcsstk13", 2003, 83883, 2003],

@@ -1,8 +1,9 @@
-// The device layer, and what happens when OpenCL, a device or its memory is not there, or goes away.
+// The device layer, and its errors when OpenCL, a device or its memory is missing or lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, engineOf } from "../../src/api/engine.ts";
 import { EngineError } from "../../src/arrays/errors.ts";
-import { devices, type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
+import { devices } from "../../src/engines/opencl/device/find.ts";
 import { type Library, loadLibrary } from "../../src/engines/opencl/device/library.ts";
 import { backendOn } from "../../src/engines/opencl/index.ts";
 import { runAsync, runSync } from "../../src/engines/steps.ts";
@@ -71,7 +72,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     expect((error as Error).message).toMatch(/^opencl: a kernel does not build on .*nowhere/s);
   });
 
-  test("devices are chosen by place, type and name", async () => {
+  test("devices are chosen by index, type and name", async () => {
     const [first] = await devices();
     for (const choice of [first?.index, first?.type, first?.name.slice(3, 9).toUpperCase(), first?.platform, undefined]) {
       const opened = await openDevice(choice as string);
@@ -102,15 +103,15 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await expect(openDevice(undefined, lacking)).rejects.toThrow(/^opencl: [^\n]* lacks binary64 [^\n]*$/);
   });
 
-  test("more than the device takes is refused before anything is done", () => {
-    const error = caught(() => device.allocate("exgemv", device.largest + 1));
+  test("a buffer larger than the device allows is refused before anything is done", () => {
+    const error = caught(() => device.allocate("exgemv", device.maxBufferBytes + 1));
     expect(error).toBeInstanceOf(EngineError);
     expect((error as Error).message).toMatch(/^exgemv: \d+ bytes are more than .* takes at once/);
   });
 
   test("a matrix that does not fit is refused by its routine, and the engine goes on", async () => {
     const small = await openDevice();
-    small.largest = 8 * 100;
+    small.maxBufferBytes = 8 * 100;
     const engine = engineOf(backendOn(small));
     const A = matrix(
       Float64Array.from({ length: 400 }, (_, i) => (i % 21 === 0 ? 9 : 0.5)),
@@ -209,7 +210,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await again.close();
   });
 
-  test("after close() calls are refused; what was pending has failed or is through, and nothing hangs", async () => {
+  test("after close() calls are refused, pending calls fail, and nothing hangs", async () => {
     const engine = engineOf(backendOn(await openDevice()));
     const x = new Float64Array(100_000).fill(0.1);
     const pending = [engine.exsum(x), engine.exdot(x, x)].map((call) => call.catch((error: unknown) => error));
@@ -219,7 +220,7 @@ describe.skipIf(typeof here === "string")(`a device${typeof here === "string" ? 
     await engine.close();
   });
 
-  test("work that fails puts things in order, at once and later", async () => {
+  test("work that fails cleans up, at once and later", async () => {
     const order: string[] = [];
     function* work() {
       try {

@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { toHex } from "../hex.ts";
 import { readCases } from "../solve/cases.ts";
-import { randoms, SEED } from "../solve/checks.ts";
+import { randoms } from "../solve/checks.ts";
 import { roundRatio as searched } from "./rational.ts";
 import { eliminate, enclose, measures, roundRatio, solution } from "./system.ts";
 

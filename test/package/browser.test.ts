@@ -1,3 +1,4 @@
+// The built package in a browser, with and without a bundler: the bits of the sources.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";

@@ -1,3 +1,4 @@
+// The generated files in the repository are current.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// The package as npm publishes it, installed in an empty folder: its files, command and types.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,15 +36,13 @@ describe("the package as published", () => {
     expect([status, stdout.trim()]).toEqual([0, version]);
   });
 
-  test("solves a system by the commands of the README, in its first five minutes", () => {
+  test("solves a system by the commands of the README", () => {
     const [, text = ""] = readFileSync(join(root, "README.md"), "utf8").split("## Your own system");
     const [, commands = ""] = text.match(/```sh\n(.*?)```/s) ?? [];
-    const start = performance.now();
     const printed = execFileSync("sh", ["-ec", commands], { cwd: folder, encoding: "utf8" });
     expect(printed).toMatch(/^converged +true$/m);
     expect(printed).toMatch(/^x +1 2$/m);
     expect(printed).toMatch(/return the same bits, the right ones/);
-    expect(performance.now() - start).toBeLessThan(120_000);
   });
 
   // A program may have neither a browser's types nor Node's.

@@ -4,7 +4,7 @@ import { Random } from "../../src/arrays/random.ts";
 import type { Matrix } from "../../src/arrays/types.ts";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { factorizationError, residualNorm } from "../../src/routines/dense/measures.ts";
-import { describeDense } from "../engines.ts";
+import { describeEngines } from "../engines.ts";
 import { type Exact, exactNumber, exactProduct, exactSum, round } from "../oracles/rational.ts";
 
 const magnitude = (v: Exact): Exact => (v < 0 ? -v : v);
@@ -124,7 +124,7 @@ describe("factorizationError", () => {
   });
 });
 
-describeDense("measures of what the routines return", ({ exlu }) => {
+describeEngines("measures of what the routines return", ({ exlu }) => {
   test("P A - L U of exlu is a few units of 2^-53, whatever the condition", async () => {
     for (const condition of [1e2, 1e16, 1e41]) {
       const A = illConditionedMatrix(40, condition, 1);

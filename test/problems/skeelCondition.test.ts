@@ -41,7 +41,7 @@ describe("skeelCondition", () => {
         const order = column ? "column" : "row";
         const ld = n + random.below(3);
         const offset = random.below(4);
-        // StridedMatrix of the other triangle, the padding and a unit diagonal are not read.
+        // Entries of the other triangle, the padding and a unit diagonal are not read.
         const data = new Float64Array(offset + n * ld).fill(Number.NaN);
         const at = (i: number, j: number): number => offset + (column ? j * ld + i : i * ld + j);
         for (let i = 0; i < n; i++)
@@ -64,16 +64,9 @@ describe("skeelCondition", () => {
     }
   });
 
-  test("n = 40 takes well under a second, n = 100 not many", () => {
-    for (const [n, limit] of [
-      [40, 1000],
-      [100, 5000],
-    ] as const) {
-      const { T } = illConditionedTriangular(n, 1e35, 1);
-      const start = performance.now();
-      skeelCondition(T, new Float64Array(n).fill(1));
-      expect(performance.now() - start).toBeLessThan(limit);
-    }
+  test("n = 100 at a condition of 1e35", () => {
+    const { T } = illConditionedTriangular(100, 1e35, 1);
+    expect(skeelCondition(T, new Float64Array(100).fill(1))).toBeGreaterThan(1e30);
   });
 
   test("scaling rows changes nothing, entries of any size are exact", () => {
@@ -86,7 +79,7 @@ describe("skeelCondition", () => {
   test("arguments without an answer are named", () => {
     const T = matrix(Float64Array.of(1, 0, 2, 3), 2, 2);
     const x = Float64Array.of(1, 1);
-    expect(() => skeelCondition(T, Float64Array.of(0, -0))).toThrow("skeelCondition: all of x is 0, expected an element that is not");
+    expect(() => skeelCondition(T, Float64Array.of(0, -0))).toThrow("skeelCondition: x is 0, expected a nonzero element");
     expect(() => skeelCondition(T, Float64Array.of(1))).toThrow("skeelCondition: x has length 1, expected 2 (the order of T)");
     expect(() => skeelCondition(T, Float64Array.of(1, Number.NaN))).toThrow(
       "skeelCondition: element 1 of x is NaN, expected a finite number",

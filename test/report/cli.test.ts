@@ -47,11 +47,11 @@ describe("halfulp report", () => {
   });
 
   test.each([
-    [["no.json"], "no.json: no such file or folder"],
-    [["--only", "cakes"], '--only is "cakes", expected some of bits, accuracy, stages, sparse, solve'],
-    [["--quick", "--full"], "--quick and --full together, expected one of them"],
-    [["x.json", "--quick"], "--quick with x.json: files of earlier runs are drawn, nothing is measured"],
-    [["-o", "/no/such/folder/x.html"], "/no/such/folder: no such file or folder"],
+    [["no.json"], "no.json: no such file or directory"],
+    [["--only", "cakes"], '--only is "cakes", expected one of bits, accuracy, stages, sparse, solve'],
+    [["--quick", "--full"], "--quick and --full are both given, expected one of them"],
+    [["x.json", "--quick"], "--quick is for measuring, not for drawing earlier runs (x.json)"],
+    [["-o", "/no/such/folder/x.html"], "/no/such/folder: no such file or directory"],
   ])("%j is refused before anything is written", async (argv, message) => {
     const output = argv.includes("-o") ? [] : ["-o", at("never.html")];
     const { code, err, out } = await halfulp(["report", ...argv, ...output]);
@@ -63,7 +63,7 @@ describe("halfulp report", () => {
     put("kept.html", "before");
     const { code, err } = await halfulp(["report", put("half.json", JSON.stringify(FILES.report).slice(0, 9999)), "-o", at("kept.html")]);
     expect(code).toBe(2);
-    expect(err).toMatch(/^halfulp: report: .*half\.json: this is no JSON [^\n]*\n$/);
+    expect(err).toMatch(/^halfulp: report: .*half\.json: this is not JSON [^\n]*\n$/);
     expect(readFileSync(at("kept.html"), "utf8")).toBe("before");
   });
 });
@@ -82,7 +82,7 @@ describe("the text of a run", () => {
     for (const words of [
       "Bits: 3 combinations",
       "errors of gemv",
-      "Nanoseconds a term",
+      "Nanoseconds per term",
       "Sparse solves",
       "solve(): Gflop/s",
       "Not measured.",

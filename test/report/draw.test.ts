@@ -34,19 +34,19 @@ describe("figures", () => {
       "Triangular systems with a representable solution",
       "LU factorization and solve",
     ],
-    "sparse-tables": ["GFLOPS", "set-up", "solves until it pays"].map((what) => `2-D Laplacians with 5 points: ${what}`),
+    "sparse-tables": ["GFLOPS", "set-up", "solves until it pays off"].map((what) => `2-D Laplacians with 5 points: ${what}`),
     "solve-tables": [
       "Without a GPU, on A processor: Gflop/s",
-      "Without a GPU, on A processor: steps of refinement",
+      "Without a GPU, on A processor: refinement steps",
       "CPU and GPU, A GPU: Gflop/s",
-      "CPU and GPU, A GPU: steps of refinement",
-      "Ill-conditioned systems: who answers",
+      "CPU and GPU, A GPU: refinement steps",
+      "Ill-conditioned systems: which method succeeds",
     ],
-    "gpu-a-gpu": ["A GPU: speed beside cuBLAS and cuSOLVER", "A GPU: sparse triangular solves", "Stages of exsum on A GPU"],
-    dense: ["exdot beside others"],
-    solve: ["solve beside others"],
-    sparse: ["sptrsv beside others"],
-    level1: ["Stages of exsum on A processor", "Stages of exgemv on A processor", "exdot beside others"],
+    "gpu-a-gpu": ["A GPU: speed compared with cuBLAS and cuSOLVER", "A GPU: sparse triangular solves", "Stages of exsum on A GPU"],
+    dense: ["exdot compared with others"],
+    solve: ["solve compared with others"],
+    sparse: ["sptrsv compared with others"],
+    level1: ["Stages of exsum on A processor", "Stages of exgemv on A processor", "exdot compared with others"],
   };
   test.each(Object.entries(TITLES))("of %s", async (kind, titles) => {
     const figures = figuresOf(await page(FILES[kind as keyof typeof FILES]));
@@ -89,7 +89,7 @@ describe("figures", () => {
 
   test("of the sparse schedules: what is missing is named", async () => {
     const text = await page(FILES["sparse-tables"]);
-    expect(text).toContain("2 x 32 is not measured: no memory");
+    expect(text).toContain("2 x 32 was not measured: no memory");
     const [gflops, , pays] = figuresOf(text);
     expect(marks(gflops?.element as Element, "dot").reduce((sum, g) => sum + g.querySelectorAll("circle, path").length, 0)).toBe(24);
     expect(marks(pays?.element as Element, "dot").reduce((sum, g) => sum + g.querySelectorAll("circle, path").length, 0)).toBe(16);

@@ -62,12 +62,12 @@ describe("what is refused", () => {
     [
       "a condition of 0, which has no logarithm",
       { ...FILES.accuracy, gemv: { ...accuracy.gemv, points: [{ asked: 0, seed: 1, condition: 1 }] } },
-      /gemv\.points\[0\]\.asked is 0, expected a number above 0/,
+      /gemv\.points\[0\]\.asked is 0, expected a positive number/,
     ],
     [
       "a negative time",
       { ...FILES.level1, stages: [{ ...stages[0], stages: [{ name: "plain", median: -1, min: 1 }] }] },
-      /median is -1, expected a number above 0/,
+      /median is -1, expected a positive number/,
     ],
     [
       "hashes that are numbers",

@@ -1,6 +1,7 @@
+// The arguments of solve() and factor(), on every engine.
 import { describe, expect, test } from "vitest";
 import { type Matrix, matrix, ShapeError, ValueError } from "../../src/index.ts";
-import { describeDense } from "../engines.ts";
+import { describeEngines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { failure } from "./checks.ts";
 
@@ -64,7 +65,7 @@ const OPTIONS_LEFT_OUT = {
   onProgress: undefined,
 };
 
-describeDense("wrong arguments", (routines) => {
+describeEngines("wrong arguments", (routines) => {
   const loose = routines as unknown as Loose;
   const said = async (call: () => unknown): Promise<string> => {
     const error = await failure(call);

@@ -1,13 +1,15 @@
 // solve() with rounding "backward": the two numbers it is judged by are those of SPEC.md, exact for the x that is returned and
 // rounded once, and `converged` is what they say.
+
 import { describe, expect, test } from "vitest";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, type SolveOptions } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { DENSE_FEW, describeDense } from "../engines.ts";
+import { cases, LONG, SEED } from "../effort.ts";
+import { describeEngines, SELECTED_ENGINES } from "../engines.ts";
 import { toHex } from "../hex.ts";
 import { range } from "../oracles/matrices.ts";
 import { measures, solution } from "../oracles/system.ts";
-import { columns, LONG, randoms, SEED, solutionColumns } from "./checks.ts";
+import { columns, randoms, solutionColumns } from "./checks.ts";
 import { described, SYSTEM_KINDS, type System, systemOf } from "./systems.ts";
 
 type Measured = Solution & { readonly backwardError: number; readonly condition: number };
@@ -31,7 +33,7 @@ function checkMeasures(answer: Solution, A: Matrix, b: Float64Array | Matrix, wh
     expect(xs[c]?.map(toHex), what()).toEqual((solution(n, entries, right) as number[]).map(toHex));
 }
 
-describeDense("by hand", ({ solve }) => {
+describeEngines("by hand", ({ solve }) => {
   const of = async (A: number[], b: number[], method: (typeof METHODS)[number] = "double"): Promise<Measured> =>
     (await solve(matrix(Float64Array.from(A), b.length, b.length), Float64Array.from(b), { ...BACKWARD, method })) as Measured;
 
@@ -67,8 +69,8 @@ describeDense("by hand", ({ solve }) => {
 });
 
 describe(`random systems, HALFULP_SEED=${SEED}`, () => {
-  const count = LONG ? 1500 : 150;
-  test.each(DENSE_FEW)(`${count} of all kinds, on $name`, async ({ name, routines, every }) => {
+  const count = LONG ? 1500 : cases(150, 24);
+  test.each(SELECTED_ENGINES)(`${count} of all kinds, on $name`, async ({ name, routines, every }) => {
     const random = new Random(SEED);
     for (let round = 0; round < count; round++) {
       const system: System = systemOf(random, SYSTEM_KINDS[round % SYSTEM_KINDS.length] as (typeof SYSTEM_KINDS)[number]);
@@ -92,8 +94,8 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
   test("well-conditioned ones of every order converge, alone and side by side", async () => {
     const random = new Random(SEED + 1);
     for (let n = 1; n <= 40; n++)
-      for (const { name, routines } of DENSE_FEW) {
-        if (n > 8 && n % 8 !== 0 && name !== "wasm-fma") continue;
+      for (const { name, routines } of SELECTED_ENGINES) {
+        if (n > 8 && n % 8 !== 0 && name !== "embedded") continue;
         const A = matrix(randoms(random, n * n), n, n);
         for (const b of [randoms(random, n), matrix(randoms(random, 3 * n), n, 3)]) {
           const answer = await routines.solve(A, b, BACKWARD);
@@ -106,7 +108,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
   test("ill-conditioned ones converge too, and from factors", async () => {
     const random = new Random(SEED + 2);
     for (const condition of [1e6, 1e12, 1e16])
-      for (const { name, routines } of DENSE_FEW) {
+      for (const { name, routines } of SELECTED_ENGINES) {
         const A = illConditionedMatrix(40, condition, 1 + random.below(1000));
         const factored = await routines.factor(A, BACKWARD);
         for (const b of [randoms(random, 40), matrix(randoms(random, 80), 40, 2, { order: "column" })])
@@ -123,7 +125,8 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
     for (const n of [3, 17, 40]) {
       const [A, b] = [matrix(randoms(random, n * n), n, n), randoms(random, n)];
       const all: string[][] = [];
-      for (const { routines } of DENSE_FEW) all.push(Array.from((await routines.solve(A, b, { ...BACKWARD, method: "exact" })).x, toHex));
+      for (const { routines } of SELECTED_ENGINES)
+        all.push(Array.from((await routines.solve(A, b, { ...BACKWARD, method: "exact" })).x, toHex));
       for (const x of all) expect(x).toEqual(all[0]);
     }
   });
@@ -131,7 +134,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
   test('with rounding "correct" the measures are those of x too', async () => {
     const random = new Random(SEED + 4);
     for (const kind of ["random", "spread", "nearlySingular", "outOfRange", "hilbert"] as const)
-      for (const { name, routines } of DENSE_FEW) {
+      for (const { name, routines } of SELECTED_ENGINES) {
         const system: System = systemOf(random, kind);
         const { n, A, b } = system;
         const answer = (await routines.solve(matrix(A, n, n), b, { rounding: "correct" })) as Measured;

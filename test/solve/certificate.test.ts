@@ -1,4 +1,5 @@
 // Certificates and products: their weights against exact inverses, and corrections against exact solutions.
+
 import { describe, expect, it } from "vitest";
 import type { Routine } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
@@ -8,9 +9,9 @@ import { factorize } from "../../src/routines/solve/factors.ts";
 import { productCorrector } from "../../src/routines/solve/product.ts";
 import { systemOf } from "../../src/routines/solve/system.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { permutation } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import {
   identity,
   keepWhole,

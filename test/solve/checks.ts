@@ -2,23 +2,20 @@
 import { expect } from "vitest";
 import { exgemv, type Matrix, matrix, type Solution, type SolveOptions } from "../../src/index.ts";
 import type { Random } from "../../src/study.ts";
-import { DENSE, DENSE_FEW, type DenseRoutines, describeDense } from "../engines.ts";
+import { type AnyRoutines, describeEngines, ENGINES, SELECTED_ENGINES } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { measures } from "../oracles/residual.ts";
 import { backward } from "./backward.ts";
 
-export const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
-export const LONG = process.env.HALFULP_LONG === "1";
-
-const rowsOf = <T extends { readonly routines: DenseRoutines }>(rows: readonly T[]): T[] =>
+const rowsOf = <T extends { readonly routines: AnyRoutines }>(rows: readonly T[]): T[] =>
   rows.map((row) => ({ ...row, routines: backward(row.routines) }));
-/** The engines of DENSE and DENSE_FEW, with rounding "backward". */
-export const BACKWARD = rowsOf(DENSE);
-export const BACKWARD_FEW = rowsOf(DENSE_FEW);
+/** The engines of ENGINES and SELECTED_ENGINES, with rounding "backward". */
+export const BACKWARD_ENGINES = rowsOf(ENGINES);
+export const SELECTED_BACKWARD_ENGINES = rowsOf(SELECTED_ENGINES);
 
 /** A block of tests for each engine, with rounding "backward". */
-export const describeBackward = (title: string, body: (routines: DenseRoutines) => void): void =>
-  describeDense(title, (routines) => body(backward(routines)));
+export const describeBackward = (title: string, body: (routines: AnyRoutines) => void): void =>
+  describeEngines(title, (routines) => body(backward(routines)));
 
 export const randoms = (random: Random, length: number, size = 1): Float64Array =>
   Float64Array.from({ length }, () => random.signed() * size);
@@ -80,7 +77,7 @@ export function checkNearly(solution: Solution, A: Matrix, b: Float64Array, what
 
 /** Solve, and see that the answer is right and inputs are as they were. */
 export async function solved(
-  routines: DenseRoutines,
+  routines: AnyRoutines,
   A: Matrix,
   b: Float64Array | Matrix,
   options: SolveOptions | undefined,

@@ -1,5 +1,6 @@
 // solve() with rounding "correct", the default: the bits of the exact solution, rounded, on every engine; whatever is done to
 // the system that leaves its solution alone, or changes it in a known way; and a proof that singular matrices are singular.
+
 import { describe, expect, test } from "vitest";
 import { csc, csr } from "../../src/arrays/sparse.ts";
 import {
@@ -14,14 +15,15 @@ import {
   ValueError,
 } from "../../src/index.ts";
 import { type Kernels, kernels as kernelsOf, Random, routinesOn, type StridedMatrix } from "../../src/study.ts";
-import { DENSE, DENSE_FEW, type DenseRoutines, describeDense } from "../engines.ts";
+import { cases, FULL, LONG, SEED } from "../effort.ts";
+import { type AnyRoutines, describeEngines, ENGINES, SELECTED_ENGINES } from "../engines.ts";
 import { permutation, vector } from "../generators.ts";
 import { storedBits, toHex } from "../hex.ts";
 import { LAYOUTS, place } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { eliminate, enclose, type Ratio, roundRatio, solution } from "../oracles/system.ts";
 import { FILES, readCases } from "./cases.ts";
-import { columns, failure, LONG, randoms, SEED, solutionColumns } from "./checks.ts";
+import { columns, failure, randoms, solutionColumns } from "./checks.ts";
 import { described, knownIntegers, permuted, SYSTEM_KINDS, type System, scaled, singular, systemOf } from "./systems.ts";
 
 type Right = Float64Array | Matrix;
@@ -59,7 +61,7 @@ async function expectSolved(
 }
 
 const check = (
-  routines: DenseRoutines,
+  routines: AnyRoutines,
   system: System,
   want: readonly number[] | number,
   what: string,
@@ -80,17 +82,17 @@ const CASES = FILES.flatMap(readCases).map(({ system, want }) => ({
 }));
 
 describe("the shared cases", () => {
-  test.each(LONG ? DENSE : DENSE_FEW)(`all ${CASES.length} systems of ${FILES.join(" and ")}, on $name`, async ({ name, routines }) => {
-    for (const { system, want } of CASES) await check(routines, system, want, name);
+  test.each(FULL ? ENGINES : SELECTED_ENGINES)(`the systems of ${FILES.join(" and ")}, on $name`, async ({ name, routines, every }) => {
+    for (const [k, { system, want }] of CASES.entries()) if (FULL || every === 1 || k % 4 === 0) await check(routines, system, want, name);
   });
 
   test.each(METHODS)("whatever the method asked for: %s", async (method) => {
     for (const [k, { system, want }] of CASES.entries())
-      if (LONG || k % 4 === 0) await check({ solve } as DenseRoutines, system, want, method, { method });
+      if (LONG || k % (FULL ? 4 : 16) === 0) await check({ solve } as AnyRoutines, system, want, method, { method });
   });
 });
 
-describeDense("by hand", ({ solve, factor }) => {
+describeEngines("by hand", ({ solve, factor }) => {
   const A = matrix(Float64Array.of(2, 1, 1, 3), 2, 2);
 
   test("two unknowns, and the default is correct", async () => {
@@ -152,7 +154,7 @@ interface Variant {
   readonly name: string;
   readonly system: System;
   readonly want: readonly number[] | number;
-  readonly run?: (routines: DenseRoutines, what: () => string) => Promise<void>;
+  readonly run?: (routines: AnyRoutines, what: () => string) => Promise<void>;
 }
 
 /** What may be done to a system without changing its solution, or changing it in a known way. */
@@ -195,7 +197,7 @@ function variants(random: Random, system: System, exact: readonly Ratio[] | numb
         name: `beside others, by ${order}s, at ${where}`,
         system,
         want,
-        run: (routines: DenseRoutines, what: () => string) => besideOthers(routines, system, others, where, order, want, what),
+        run: (routines: AnyRoutines, what: () => string) => besideOthers(routines, system, others, where, order, want, what),
       })),
     ),
     () => ({ name: "from factors", system, want, run: (routines, what) => fromFactors(routines, system, others, want, what) }),
@@ -204,7 +206,7 @@ function variants(random: Random, system: System, exact: readonly Ratio[] | numb
 
 /** b as a column of three, the others of which are solved too. */
 async function besideOthers(
-  routines: DenseRoutines,
+  routines: AnyRoutines,
   system: System,
   others: readonly Float64Array[],
   where: number,
@@ -238,7 +240,7 @@ async function besideOthers(
 
 /** factor(A).solve(b), alone and after another right-hand side. */
 async function fromFactors(
-  routines: DenseRoutines,
+  routines: AnyRoutines,
   system: System,
   others: readonly Float64Array[],
   want: readonly number[] | number,
@@ -258,13 +260,13 @@ async function fromFactors(
   for (const answer of await solveTwice()) expectAnswer(answer, want, what);
 }
 
-const COUNT = LONG ? 3000 : 300;
+const COUNT = LONG ? 3000 : cases(300, 24);
 // Of these systems every engine but the first takes its share, and of what is done to them one or two in turn.
 const share = (name: string, every: number): number => (name === "reference" ? 8 : every);
 
 describe(`random systems, HALFULP_SEED=${SEED}`, () => {
-  const [first] = DENSE_FEW.filter(({ name }) => name === "wasm-fma");
-  test.each(DENSE_FEW)(`${COUNT} of all kinds, and what follows from them, on $name`, async ({ name, routines, every }) => {
+  const [first] = SELECTED_ENGINES.filter(({ name }) => name === "embedded");
+  test.each(SELECTED_ENGINES)(`${COUNT} of all kinds, and what follows from them, on $name`, async ({ name, routines, every }) => {
     const random = new Random(SEED);
     for (let round = 0; round < COUNT; round++) {
       const system: System = systemOf(random, SYSTEM_KINDS[round % SYSTEM_KINDS.length] as (typeof SYSTEM_KINDS)[number]);
@@ -287,7 +289,7 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
 
   test("in every layout", async () => {
     const random = new Random(SEED + 1);
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of SELECTED_ENGINES)
       for (const at of LAYOUTS)
         for (const kind of ["random", "ties", "nearlySingular"] as const) {
           const system: System = systemOf(random, kind);
@@ -302,10 +304,10 @@ describe(`random systems, HALFULP_SEED=${SEED}`, () => {
 
   test("some of more than 24 unknowns", async () => {
     const random = new Random(SEED + 2);
-    for (const n of LONG ? [33, 40, 50, 60, 64, 65] : [33, 50]) {
+    for (const n of LONG ? [33, 40, 50, 60, 64, 65] : FULL ? [33, 50] : [33]) {
       const system: System = { kind: "random", n, A: randoms(random, n * n), b: randoms(random, n) };
       const want = solution(n, system.A, system.b);
-      for (const { name, routines } of DENSE_FEW) await check(routines, system, want, name);
+      for (const { name, routines } of SELECTED_ENGINES) await check(routines, system, want, name);
     }
   });
 });
@@ -319,16 +321,17 @@ if (LONG)
       const system: System = { kind: "ill-conditioned", n, A, b: randoms(new Random(seed), n) };
       const proved = enclose(n, A, system.b);
       const want = proved.includes(undefined) ? solution(n, A, system.b) : (proved as number[]);
-      for (const { name, routines } of DENSE_FEW)
-        if (name !== "reference" && name !== "opencl")
-          await check(routines, system, want, `condition ${condition}, seed ${seed} on ${name}`);
+      for (const { name, routines, every } of SELECTED_ENGINES)
+        if (name !== "reference" && every === 1) await check(routines, system, want, `condition ${condition}, seed ${seed} on ${name}`);
     });
   });
 
 describe(`integers with a known solution, HALFULP_SEED=${SEED}`, () => {
-  const rows = LONG ? DENSE_FEW.filter(({ name }) => name !== "reference") : DENSE_FEW.filter(({ name }) => name === "wasm-fma");
-  const cases = rows.flatMap(({ name, routines }) => (LONG ? [1000, 3000] : [1000]).map((n) => ({ name, routines, n })));
-  test.each(cases)("of order $n on $name", async ({ name, routines, n }) => {
+  const rows = LONG
+    ? SELECTED_ENGINES.filter(({ name }) => name !== "reference")
+    : SELECTED_ENGINES.filter(({ name }) => name === "embedded");
+  const systems = rows.flatMap(({ name, routines }) => (LONG ? [1000, 3000] : FULL ? [1000] : [300]).map((n) => ({ name, routines, n })));
+  test.each(systems)("of order $n on $name", async ({ name, routines, n }) => {
     const { A, b, x } = knownIntegers(new Random(SEED + 4), n);
     expectAnswer(
       await routines.solve(matrix(A, n, n), b),
@@ -341,8 +344,8 @@ describe(`integers with a known solution, HALFULP_SEED=${SEED}`, () => {
 // ---------------------------------------------------------------- singular
 
 describe(`singular matrices, HALFULP_SEED=${SEED}`, () => {
-  const count = LONG ? 1000 : 120;
-  test.each(DENSE_FEW)(`${count} of them, on $name`, async ({ name, routines, every }) => {
+  const count = LONG ? 1000 : cases(120, 24);
+  test.each(SELECTED_ENGINES)(`${count} of them, on $name`, async ({ name, routines, every }) => {
     const random = new Random(SEED + 5);
     for (let round = 0; round < count; round++) {
       const system = singular(random, 1 + random.below(20));
@@ -362,9 +365,9 @@ describe(`singular matrices, HALFULP_SEED=${SEED}`, () => {
 
   test("of larger orders", async () => {
     const random = new Random(SEED + 6);
-    for (const n of LONG ? [60, 130, 400] : [60, 130]) {
+    for (const n of LONG ? [60, 130, 400] : FULL ? [60, 130] : [60]) {
       const system = singular(random, n);
-      for (const { name, routines } of DENSE_FEW)
+      for (const { name, routines } of SELECTED_ENGINES)
         if (name !== "reference") await check(routines, system, system.index, `order ${n} on ${name}`);
     }
   });
@@ -377,7 +380,7 @@ describe(`singular matrices, HALFULP_SEED=${SEED}`, () => {
       { kind: "one last place", n: 3, A: Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9 + 2 ** -49), b: Float64Array.of(1, 1, 2) },
       { kind: "determinant 2^-2148", n: 2, A: Float64Array.of(2 ** -1074, 0, 0, 2 ** -1074), b: Float64Array.of(3 * 2 ** -1074, 1) },
     ];
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of SELECTED_ENGINES)
       for (const system of systems) await check(routines, system, solution(system.n, system.A, system.b), name);
   });
 });
@@ -395,11 +398,11 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
 
   test("that forbid work may leave an answer without a proof, never with a wrong one", async () => {
     const random = new Random(SEED + 7);
-    for (let round = 0; round < (LONG ? 600 : 90); round++) {
+    for (let round = 0; round < (LONG ? 600 : cases(90, 9)); round++) {
       const system: System = systemOf(random, SYSTEM_KINDS[round % SYSTEM_KINDS.length] as (typeof SYSTEM_KINDS)[number]);
       const { n, A, b } = system;
       const want = solution(n, A, b);
-      for (const { name, routines, every } of DENSE_FEW) {
+      for (const { name, routines, every } of SELECTED_ENGINES) {
         if (round % share(name, every) !== 0) continue;
         for (const options of LIMITED) {
           const what = () => `${JSON.stringify(options)}, round ${round} on ${name}: ${described(system)}`;
@@ -473,7 +476,7 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
     for (const kind of ["random", "ties", "nearlySingular", "hilbert"] as const) {
       const system: System = systemOf(random, kind);
       const want = solution(system.n, system.A, system.b);
-      for (const { name, routines } of DENSE_FEW) await check(routines, system, want, name, { maxIterations: 0 });
+      for (const { name, routines } of SELECTED_ENGINES) await check(routines, system, want, name, { maxIterations: 0 });
     }
   });
 
@@ -487,7 +490,7 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
       [{ fallback: 1 as unknown as boolean }, "fallback is 1"],
       [{ certified: true } as SolveOptions, '"certified"'],
     ];
-    for (const { routines } of DENSE_FEW) {
+    for (const { routines } of SELECTED_ENGINES) {
       const factored = await routines.factor(A);
       for (const [options, message] of wrong)
         for (const call of [() => routines.solve(A, b, options), () => routines.factor(A, options), () => factored.solve(b, options)]) {
@@ -503,7 +506,7 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 9);
     const system: System = systemOf(random, "random");
     const want = solution(system.n, system.A, system.b) as number[];
-    for (const { name, routines } of DENSE_FEW)
+    for (const { name, routines } of SELECTED_ENGINES)
       for (const [made, asked] of [
         [{ rounding: "backward" }, { rounding: "correct" }],
         [{ method: "mixed" }, { method: "exact", rounding: "correct" }],
@@ -522,7 +525,7 @@ describe(`options, HALFULP_SEED=${SEED}`, () => {
   });
 });
 
-describeDense("what is not finite", (routines) => {
+describeEngines("what is not finite", (routines) => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     "%d is refused with its place, and nothing is written",
     async (bad) => {
@@ -575,9 +578,9 @@ function sparseOf(random: Random, { n, A }: System, format: "csr" | "csc") {
 }
 
 describe(`sparse matrices, HALFULP_SEED=${SEED}`, () => {
-  test.each(DENSE_FEW)("are the same system as their dense form, on $name", async ({ name, routines, every }) => {
+  test.each(SELECTED_ENGINES)("are the same system as their dense form, on $name", async ({ name, routines, every }) => {
     const random = new Random(SEED + 10);
-    for (let round = 0; round < (LONG ? 400 : 60); round++) {
+    for (let round = 0; round < (LONG ? 400 : cases(60, 12)); round++) {
       const regular = round % 6 > 0;
       const system: System = regular
         ? systemOf(random, (["blocks", "integers", "badlyScaled", "ties", "random"] as const)[(round % 6) - 1] as "blocks")
@@ -587,9 +590,9 @@ describe(`sparse matrices, HALFULP_SEED=${SEED}`, () => {
       const want = solution(system.n, system.A, system.b);
       for (const S of sparse) {
         const what = () => `${S.format}, round ${round} on ${name}: ${described(system)}`;
-        await expectSolved(() => routines.solve(S as unknown as Matrix, system.b), [S.values, system.b], want, what);
+        await expectSolved(() => routines.solve(S, system.b), [S.values, system.b], want, what);
         if (typeof want === "number") continue;
-        const factored = await routines.factor(S as unknown as Matrix);
+        const factored = await routines.factor(S);
         expectAnswer(await factored.solve(system.b), want, what);
         await factored.free();
       }
@@ -597,7 +600,7 @@ describe(`sparse matrices, HALFULP_SEED=${SEED}`, () => {
   });
 });
 
-describeDense("options that forbid exact arithmetic", ({ solve }) => {
+describeEngines("options that forbid exact arithmetic", ({ solve }) => {
   test("do not make a singular matrix pass for a regular one", async () => {
     const A = matrix(Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), 3, 3);
     for (const method of METHODS) {
@@ -617,7 +620,7 @@ describeDense("options that forbid exact arithmetic", ({ solve }) => {
   });
 });
 
-describeDense(`quotients as near to a tie as any can be, HALFULP_SEED=${SEED}`, ({ solve }) => {
+describeEngines(`quotients as near to a tie as any can be, HALFULP_SEED=${SEED}`, ({ solve }) => {
   // q x = b with b 2^54 = m q + s for odd q and m, s = 1 or -1: x is m / 2^54 + s / (q 2^54), and m / 2^54 is a tie.
   test("are rounded to the right side of it", async () => {
     const random = new Random(SEED);

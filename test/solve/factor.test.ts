@@ -1,19 +1,21 @@
 // factor(): one factorisation for many right-hand sides, kept and given back.
+
 import { describe, expect, test } from "vitest";
 import type { ApproximateKernels } from "../../src/engines/approximate.ts";
 import type { HostMemory } from "../../src/engines/memory.ts";
 import { factor, illConditionedMatrix, type Matrix, matrix, ShapeError, SingularError, type Solution, solve } from "../../src/index.ts";
 import { type AsyncKernels, asyncRoutines, kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { range } from "../oracles/matrices.ts";
 import { backward } from "./backward.ts";
-import { BACKWARD_FEW, checkSolution, failure, randomMatrix, randoms, SEED } from "./checks.ts";
+import { checkSolution, failure, randomMatrix, randoms, SELECTED_BACKWARD_ENGINES } from "./checks.ts";
 
 const METHODS = ["mixed", "double", "exact"] as const;
 
 describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
   test("many right-hand sides, after A was changed", async () => {
     const random = new Random(SEED);
-    for (const { name, routines } of BACKWARD_FEW)
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES)
       for (const method of METHODS) {
         const n = 5 + random.below(40);
         const A = randomMatrix(random, n);
@@ -34,7 +36,7 @@ describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 1);
     const n = 60;
     const A = illConditionedMatrix(n, 1e11, 3);
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const factored = await routines.factor(A, { method: "mixed" });
       expect(await factored.solve(new Float64Array(n)), name).toMatchObject({ converged: true, method: "mixed", fellBack: false });
       expect(await factored.solve(randoms(random, n), { fallback: false }), name).toMatchObject({ converged: false, method: "mixed" });
@@ -62,7 +64,7 @@ describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 2);
     const A = randomMatrix(random, 40);
     const b = randoms(random, 40);
-    for (const { name, routines } of BACKWARD_FEW) {
+    for (const { name, routines } of SELECTED_BACKWARD_ENGINES) {
       const factored = await routines.factor(A, { method: "mixed", maxIterations: 0, fallback: false });
       expect(await factored.solve(b), name).toMatchObject({ converged: false, iterations: 0 });
       expect(await factored.solve(b, { maxIterations: 9 }), name).toMatchObject({ converged: true, method: "mixed" });
@@ -71,7 +73,7 @@ describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("no unknowns", async () => {
-    for (const { routines } of BACKWARD_FEW) {
+    for (const { routines } of SELECTED_BACKWARD_ENGINES) {
       const factored = await routines.factor(matrix(new Float64Array(0), 0, 0));
       expect(await factored.solve(new Float64Array(0))).toMatchObject({ converged: true, residual: 0, x: new Float64Array(0) });
       await factored.free();
@@ -79,7 +81,7 @@ describe(`on every engine, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("once freed it refuses, by name", async () => {
-    for (const { routines } of BACKWARD_FEW) {
+    for (const { routines } of SELECTED_BACKWARD_ENGINES) {
       const factored = await routines.factor(matrix(Float64Array.of(2), 1, 1));
       await factored.free();
       for (const [name, call] of [

@@ -1,4 +1,5 @@
 // The system as whole numbers: last bits, powers that make a matrix whole, slices of few bits, and lengths of whole numbers.
+
 import { describe, expect, it } from "vitest";
 import {
   bitLength,
@@ -13,9 +14,9 @@ import {
   wholeVector,
 } from "../../src/routines/solve/integers.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { assemble, permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import { determinant, larger, magnitude, shifted, type Whole } from "./units.ts";
 
 const MAX = Number.MAX_VALUE;

@@ -1,3 +1,4 @@
+// Matrices with known LU factors that are exact in binary32, for tests of the approximate factorizations.
 import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { Real } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";

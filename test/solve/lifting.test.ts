@@ -1,10 +1,11 @@
 // Refinement in exact arithmetic, for systems whose exact solution is known: zeros, ties, and numbers next to ties.
+
 import { describe, expect, it } from "vitest";
 import { lastBits, type Scale, slicesOf } from "../../src/routines/solve/integers.ts";
 import { type LiftedSystem, liftNumerically } from "../../src/routines/solve/lifting.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { nearest, range } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import {
   Counting,
   identity,

@@ -1,4 +1,5 @@
 // Elimination modulo a prime: remainders, primes, residues, and inverses modulo p against those in BigInt, on every engine.
+
 import { describe, expect, it, vi } from "vitest";
 import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { EngineMemory } from "../../src/engines/memory.ts";
@@ -8,9 +9,9 @@ import { digitBits, lastBits, type Slices, slicesOf, wholeScale } from "../../sr
 import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/routines/solve/modular.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { permutation, vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import { Counting, openRunners, runnerOn, shifted, type Whole } from "./units.ts";
 
 const runners = await openRunners();

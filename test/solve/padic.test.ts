@@ -1,13 +1,14 @@
 // Dixon's lifting against fractions by elimination in BigInt.
+
 import { describe, expect, it } from "vitest";
 import type { Routine } from "../../src/engines/steps.ts";
 import { lastBits, type Scale, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, residuesOf } from "../../src/routines/solve/modular.ts";
 import { type Fractions, liftModulo } from "../../src/routines/solve/padic.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import { Counting, keepSlices, openRunners, shifted, solveWhole, timesVector, type Whole } from "./units.ts";
 
 const runners = await openRunners();

@@ -1,4 +1,5 @@
 // The routine alone, on kernels that do what a test wants: how refinement ends, what is kept, and the exact measures.
+
 import { describe, expect, test } from "vitest";
 import { stridedView } from "../../src/arrays/matrix.ts";
 import type { ApproximateKernels } from "../../src/engines/approximate.ts";
@@ -7,9 +8,10 @@ import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution
 import { measuredAnew } from "../../src/routines/solve/refine.ts";
 import { systemOf } from "../../src/routines/solve/system.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { measures } from "../oracles/residual.ts";
 import { backward } from "./backward.ts";
-import { checkSolution, randomMatrix, randoms, SEED } from "./checks.ts";
+import { checkSolution, randomMatrix, randoms } from "./checks.ts";
 
 const reference = kernels("reference") as LocalKernels;
 const unchanged = backward(routinesOn(reference));
@@ -171,7 +173,8 @@ describe("refinement", () => {
     const spoilt = backward(
       routinesOn({
         ...reference,
-        lu(_data, _rows, _cols, _count, _pivots, info) {
+        // biome-ignore lint/correctness/useYield: a single step
+        *lu(_data, _rows, _cols, _count, _pivots, info) {
           info[0] = 1;
           return -1;
         },

@@ -1,11 +1,12 @@
 // Patterns of zeros, and powers of two by assignment: both against definitions that can be tried out for small orders.
+
 import { describe, expect, it } from "vitest";
 import { assignmentPowers } from "../../src/routines/solve/balance.ts";
 import { perfectMatching, structuralZeros } from "../../src/routines/solve/structure.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";
-import { SEED } from "./checks.ts";
 import { hasAssignment, solveWhole, type Whole } from "./units.ts";
 
 const isMatching = (matching: Int32Array, n: number, isThere: (i: number, j: number) => boolean): boolean =>

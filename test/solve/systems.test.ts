@@ -1,9 +1,10 @@
 // Every kind of system is what it says it is, by the oracle.
+
 import { describe, expect, test } from "vitest";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { range } from "../oracles/matrices.ts";
 import { type Elimination, eliminate, type Ratio, roundRatio, solution } from "../oracles/system.ts";
-import { SEED } from "./checks.ts";
 import {
   described,
   knownIntegers,

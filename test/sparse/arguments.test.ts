@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { csc, csr, type Engine, laplacian, open, ShapeError, SingularError, sptrsv, toCsc } from "../../src/index.ts";
+import { type AnyPlan, type AnyRoutines, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { storedBits } from "../hex.ts";
-import { ALL, type AnyPlan, type Sptrsv } from "./engines.ts";
 
 const ints = (...list: number[]): Int32Array => Int32Array.from(list);
 const bad = (value: unknown): never => value as never;
@@ -17,10 +17,10 @@ const KINDS = ["synchronous", "wasm", "threads"] as const;
 
 describe.each(KINDS)("%s", (kind) => {
   let engine: Engine | undefined;
-  let solver: Sptrsv;
+  let solver: AnyRoutines["sptrsv"];
   beforeAll(async () => {
     engine = kind === "synchronous" ? undefined : await open(kind, { threads: 3 });
-    solver = (engine?.sptrsv ?? sptrsv) as unknown as Sptrsv;
+    solver = (engine?.sptrsv ?? sptrsv) as unknown as AnyRoutines["sptrsv"];
   });
   afterAll(() => engine?.close());
 
@@ -117,7 +117,7 @@ describe.each(KINDS)("%s", (kind) => {
   test.each(gaps)("a diagonal that %s", async (message, A) => {
     for (const uplo of ["lower", "upper"] as const)
       for (const trans of [false, true])
-        for (const schedule of ALL) {
+        for (const schedule of SCHEDULES_AND_AUTO) {
           const error = await refusal(() => solver(A, { uplo, trans, schedule, exact: schedule !== "levc" }));
           expect(error).toBeInstanceOf(SingularError);
           expect(error).toMatchObject({ index: 1, message: `sptrsv: A ${message}` });
@@ -129,7 +129,7 @@ describe.each(KINDS)("%s", (kind) => {
   test.each([0, -0])("a %d on the diagonal", async (zero) => {
     const A = csr(3, 3, pointers, ints(0, 1, 2, 0, 1, 2, 0), Float64Array.of(1, 5, 5, 5, zero, zero, 5));
     for (const stored of [A, toCsc(A)])
-      for (const schedule of ALL) {
+      for (const schedule of SCHEDULES_AND_AUTO) {
         const error = await refusal(() => solver(stored, { schedule, uplo: "upper" }));
         expect(error).toBeInstanceOf(SingularError);
         expect(error).toMatchObject({ index: 1, message: "sptrsv: entry (1, 1) of A is 0, expected a diagonal without zeros" });
@@ -196,7 +196,7 @@ describe.each(KINDS)("%s", (kind) => {
     });
 
     test("that was freed refuses everything", async () => {
-      for (const schedule of ALL) {
+      for (const schedule of SCHEDULES_AND_AUTO) {
         const gone = await solver(laplacian(5, 5), { schedule });
         await gone.free();
         const calls = [() => gone.solve(new Float64Array(25)), () => gone.update(laplacian(5, 5).values), () => gone.free()];

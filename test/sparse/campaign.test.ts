@@ -1,17 +1,16 @@
-// Random patterns of every kind on every engine, against the oracle and against extrsv. HALFULP_PATTERNS sets how many (the
-// long mode: millions), HALFULP_SEED repeats a run.
+// Random patterns of every kind on every engine, against the oracle and against extrsv.
+
 import { describe, expect, test } from "vitest";
 import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { extrsv, matrix } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { PATTERNS as COUNT, SEED } from "../effort.ts";
+import { DEVICES, ON_ONE_THREAD, POOLS } from "../engines.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import type { Part } from "../oracles/sparse.ts";
-import { type Case, caseOf, checkAll, SEED, same } from "./checks.ts";
-import { DEVICES, HERE, POOLS } from "./engines.ts";
+import { type Case, caseOf, checkAll, same } from "./checks.ts";
 import { fromDense, KINDS, PATTERNS, storage, stored, systemOn } from "./patterns.ts";
-
-const COUNT = Number(process.env.HALFULP_PATTERNS ?? 5000);
 
 // Mostly small, some around the sizes of runs and tasks, and a few that several workers share.
 function size(random: Random): number {
@@ -64,7 +63,7 @@ describe(`random patterns, HALFULP_SEED=${SEED}`, () => {
         same(onDense(of, of.part), of.want, `extrsv of case ${k}`);
         compared++;
       }
-      for (const row of [...HERE, ...DEVICES, ...POOLS.slice(turn, turn + 1)])
+      for (const row of [...ON_ONE_THREAD, ...DEVICES, ...POOLS.slice(turn, turn + 1)])
         if (k % row.every === 0) await checkAll(row, of, `case ${k}`);
     }
     expect(compared).toBeGreaterThan(COUNT / turns / 4);

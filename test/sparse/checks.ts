@@ -1,13 +1,13 @@
 // A system with its answer, to be solved on any engine by any schedule.
+
 import { expect } from "vitest";
 import type { Real, Sparse } from "../../src/arrays/types.ts";
 import type { SparseOptions } from "../../src/index.ts";
+import { SEED } from "../effort.ts";
+import { type AnyPlan, POOLS, type Row, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { formatOf, vectorOf, wantedBits } from "../matrices.ts";
 import { exactly, type Part } from "../oracles/sparse.ts";
-import { ALL, type AnyPlan, POOLS, type SparseRow } from "./engines.ts";
-
-export const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 
 const CANONICAL = { 8: "7ff8000000000000", 4: "7fc00000" };
 
@@ -46,15 +46,10 @@ export function caseOf(A: Sparse<Real>, b: Real, part: Part): Case {
 const bytesOf = (x: Real): Buffer => Buffer.from(x.buffer as ArrayBuffer, x.byteOffset, x.byteLength);
 
 /** Solve on an engine: b, its opposite, and both sides negated. Inputs stay as they are. */
-export async function check(
-  row: SparseRow,
-  { A, b, part, want, opposite, both }: Case,
-  options: SparseOptions,
-  label: string,
-): Promise<void> {
+export async function check(row: Row, { A, b, part, want, opposite, both }: Case, options: SparseOptions, label: string): Promise<void> {
   const what = `${label}, n=${b.length} ${A.format} ${formatOf(b)} ${JSON.stringify({ ...part, ...options })} on ${row.name}`;
   const before = [b, A.values].map((v) => Buffer.from(bytesOf(v)));
-  const plan = await row.sptrsv(A, { ...part, ...options });
+  const plan = await row.routines.sptrsv(A, { ...part, ...options });
   same(await plan.solve(b), want, what);
   // How work is shared does not depend on signs: pools are spared one of three solves.
   if (row.threads === 0) same(await plan.solve(negative(b)), opposite, `${what}, negated`);
@@ -67,10 +62,12 @@ export async function check(
     if (!bytesOf(v).equals(before[i] as Buffer)) expect.fail(`${what}: input ${i} was written to`);
 }
 
-/** By all schedules at once on a pool; on the calling thread they are one. */
-export async function checkAll(row: SparseRow, of: Case, label: string): Promise<void> {
-  if (row.threads === 0) await check(row, of, {}, label);
-  else await Promise.all(ALL.map((schedule) => check(row, of, { schedule }, label)));
+let turn = 0;
+/** By all schedules at once on a pool, by one after another from case to case on a device; on one thread they are one. */
+export async function checkAll(row: Row, of: Case, label: string): Promise<void> {
+  if (!row.hasSchedules) await check(row, of, {}, label);
+  else if (row.threads === 0) await check(row, of, { schedule: SCHEDULES_AND_AUTO[turn++ % SCHEDULES_AND_AUTO.length] }, label);
+  else await Promise.all(SCHEDULES_AND_AUTO.map((schedule) => check(row, of, { schedule }, label)));
 }
 
 /** One solve by every schedule on every pool, with a plan that is then freed. */
@@ -79,8 +76,11 @@ export async function onPools(
   options: SparseOptions,
   use: (plan: AnyPlan, label: string) => Promise<void>,
 ): Promise<void> {
-  for (const { name, sptrsv } of POOLS)
-    for (const schedule of ALL) {
+  for (const {
+    name,
+    routines: { sptrsv },
+  } of POOLS)
+    for (const schedule of SCHEDULES_AND_AUTO) {
       const plan = await sptrsv(A, { ...options, schedule });
       await use(plan, `${schedule} on ${name}`);
       await plan.free();

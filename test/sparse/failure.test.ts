@@ -3,12 +3,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError, laplacian } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly } from "../oracles/sparse.ts";
 import { hesitant, type Mortal, openMortal } from "../threads/mortal.ts";
 import { same } from "./checks.ts";
-import { ALL, SCHEDULES } from "./engines.ts";
 
 const random = new Random(13);
 const some = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
@@ -23,7 +23,7 @@ const b = some(n);
 const want = exactly(A, b, {}, "binary64");
 
 describe("a worker that dies during a solve", () => {
-  test.each(ALL.flatMap((schedule) => ([0, 3] as const).map((worker) => [worker, schedule] as const)))(
+  test.each(SCHEDULES_AND_AUTO.flatMap((schedule) => ([0, 3] as const).map((worker) => [worker, schedule] as const)))(
     "worker %i, %s: the solve fails, those in line and the next one do not",
     async (worker, schedule) => {
       // It hesitates before it begins, and is ended meanwhile; the others are at work, done, or wait for it.
@@ -66,7 +66,7 @@ describe("a worker that dies during a solve", () => {
   });
 
   test("a plan that is freed while the worker dies gives its memory back", async () => {
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       mortal = await openMortal(2);
       const plan = await mortal.engine.sptrsv(A, { schedule });
       const all = Promise.allSettled(range(4).map(() => plan.solve(b)));
@@ -100,11 +100,11 @@ describe("memory that is refused", () => {
     const { engine, pool } = mortal;
     const large = laplacian(60, 60);
     const right = some(3600);
-    const plans = await Promise.all(ALL.map((schedule) => engine.sptrsv(large, { schedule })));
+    const plans = await Promise.all(SCHEDULES_AND_AUTO.map((schedule) => engine.sptrsv(large, { schedule })));
     const answer = exactly(large, right, {}, "binary64");
     const pending = plans.map((plan) => plan.solve(right));
     const give = hog();
-    for (const schedule of ALL)
+    for (const schedule of SCHEDULES_AND_AUTO)
       await expect(engine.sptrsv(large, { schedule }), schedule).rejects.toThrow(/^sptrsv: no memory for \d+ bytes$/);
     const out = new Float64Array(3600).fill(7);
     const updates = await Promise.allSettled(plans.map((plan) => plan.update(large.values.map((v) => 2 * v))));
@@ -124,7 +124,7 @@ describe("memory that is refused", () => {
   });
 
   // Every piece of memory in turn: the first one, the second one, until there is enough.
-  test.each(ALL)("wherever it is missing, %s: nothing is left behind", async (schedule) => {
+  test.each(SCHEDULES_AND_AUTO)("wherever it is missing, %s: nothing is left behind", async (schedule) => {
     mortal = await openMortal(2);
     const { arena } = mortal.pool;
     const allocate = arena.allocate.bind(arena);

@@ -1,3 +1,4 @@
+// csr, csc, toCsr and toCsc: the views they make, the patterns and arguments they refuse, and conversions.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { checkSparse } from "../../src/arrays/sparse.ts";

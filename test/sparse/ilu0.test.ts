@@ -1,3 +1,4 @@
+// ilu0 against its definition in rational arithmetic, and the matrices that it refuses.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { csc, csr, toCsc, toCsr } from "../../src/arrays/sparse.ts";

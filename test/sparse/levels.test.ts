@@ -1,3 +1,4 @@
+// The levels of a triangle: three algorithms against the definition, and the numbers in the sparse paper.
 import { describe, expect, test } from "vitest";
 import { csr, laplacian, powerLaw, type Sparse, toCsc } from "../../src/index.ts";
 import { dependencyCounts, kahn, levels, openThreads } from "../../src/study.ts";

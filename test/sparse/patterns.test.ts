@@ -1,10 +1,12 @@
 // The generators make what they say, and the oracle of the sparse solves agrees with that of the dense ones.
+
 import { describe, expect, test } from "vitest";
 import { csr } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { range, trsv, value } from "../oracles/matrices.ts";
 import { exactly, orderOf, plainly, rowsOf } from "../oracles/sparse.ts";
-import { SEED, same } from "./checks.ts";
+import { same } from "./checks.ts";
 import { fromDense, KINDS, type Kind, nearTies, PATTERNS, type Pattern, storage, stored, systemOn } from "./patterns.ts";
 
 const entriesOf = (pattern: Pattern): number => pattern.reduce((s, row) => s + row.length, 0);

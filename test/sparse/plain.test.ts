@@ -1,25 +1,27 @@
 // Plain mode: the row-wise schedules return the bits of the row-wise loop, whatever the numbers; the column-wise ones, which
 // add up in any order, a solution with a small residual.
+
 import { describe, expect, test } from "vitest";
 import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import { csr, laplacian } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { cases, FULL, SEED } from "../effort.ts";
+import { DEVICES, ENGINES, ON_ONE_THREAD, POOLS, type Row, SELECTED_ENGINES } from "../engines.ts";
 import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { product, range, rounded, sum, value } from "../oracles/matrices.ts";
-import { leftOf, type Part, plainly, type Row, rowsOf } from "../oracles/sparse.ts";
-import { negative, SEED, same } from "./checks.ts";
-import { DEVICES, HERE, POOLS, SPARSE, type SparseRow } from "./engines.ts";
+import { leftOf, type Row as MatrixRow, type Part, plainly, rowsOf } from "../oracles/sparse.ts";
+import { negative, same } from "./checks.ts";
 import { KINDS, PATTERNS, storage, stored, systemOn } from "./patterns.ts";
 
 const BY_ROWS = ["serial", "levr", "slfr", "gsf"] as const;
 const BY_COLUMNS = ["levc", "slfc"] as const;
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
 
-async function checkRows(row: SparseRow, A: Sparse<Real>, b: Real, part: Part, label: string): Promise<void> {
+async function checkRows(row: Row, A: Sparse<Real>, b: Real, part: Part, label: string): Promise<void> {
   const want = plainly(A, b, part, formatOf(b));
   await Promise.all(
     BY_ROWS.map(async (schedule) => {
-      const plan = await row.sptrsv(A, { ...onlyPart(part), exact: false, schedule });
+      const plan = await row.routines.sptrsv(A, { ...onlyPart(part), exact: false, schedule });
       const what = `${label}, ${schedule} ${A.format} ${JSON.stringify(part)} on ${row.name}`;
       same(await plan.solve(b), want, what);
       await plan.update(negative(A.values));
@@ -34,7 +36,7 @@ async function checkRows(row: SparseRow, A: Sparse<Real>, b: Real, part: Part, l
 function checkResidual(x: Real, A: Sparse<Real>, b: Real, part: Part, label: string): void {
   const u = formatOf(b) === "binary64" ? 2 ** -53 : 2 ** -24;
   rowsOf(A, part).forEach((row, i) => {
-    const whole: Row = { ...row, columns: [...row.columns, i], values: [...row.values, row.diagonal as number] };
+    const whole: MatrixRow = { ...row, columns: [...row.columns, i], values: [...row.values, row.diagonal as number] };
     const terms = whole.columns.map((j, p) => product(value(Math.abs(whole.values[p] as number)), value(Math.abs(x[j] as number))));
     const [left, size] = [leftOf(whole, b[i] as number, (j) => x[j] as number), sum(terms)];
     const bound = (whole.columns.length + 2) * u * rounded(size, "binary64");
@@ -47,11 +49,11 @@ describe(`plain arithmetic by rows, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
 
   test.each(FORMATS)("small systems of every kind, %s", async (format) => {
-    for (const k of range(200)) {
+    for (const k of range(cases(200, 40))) {
       const how = storage(random);
       const n = pick(random, [1, 2, 5, 9, 20, 33, 65]);
       const { A, b } = stored(random, systemOn(random, PATTERNS[pick(random, KINDS)](random, n), format, how.unit ?? false), how);
-      for (const row of [...HERE, ...DEVICES, ...POOLS.slice(k % POOLS.length, (k % POOLS.length) + 1)])
+      for (const row of [...ON_ONE_THREAD, ...DEVICES, ...POOLS.slice(k % POOLS.length, (k % POOLS.length) + 1)])
         if (k % row.every === 0) await checkRows(row, A, b, how, `case ${k}`);
     }
   });
@@ -61,7 +63,7 @@ describe(`plain arithmetic by rows, HALFULP_SEED=${SEED}`, () => {
       const how = storage(random);
       const n = kind === "dense" ? 150 : 1025;
       const { A, b } = stored(random, systemOn(random, PATTERNS[kind](random, n), format, how.unit ?? false, "tame"), how);
-      for (const row of SPARSE) await checkRows(row, A, b, how, kind);
+      for (const row of FULL ? ENGINES : SELECTED_ENGINES) await checkRows(row, A, b, how, kind);
     }
   });
 
@@ -74,11 +76,13 @@ describe(`plain arithmetic by rows, HALFULP_SEED=${SEED}`, () => {
       [1, 0, 3, 2],
     ].map((columns) => [columns, plainly(withLastRow(columns), x, {}, "binary64")[4]] as const);
     expect(sums.map(([, s]) => s)).toEqual([-1, -2, 0]);
-    for (const [columns] of sums) for (const row of SPARSE) await checkRows(row, withLastRow(columns), x, {}, `order ${columns}`);
+    for (const [columns] of sums) for (const row of ENGINES) await checkRows(row, withLastRow(columns), x, {}, `order ${columns}`);
   });
 
   test("all systems of the calling thread run serially, and say so", async () => {
-    for (const { sptrsv } of HERE)
+    for (const {
+      routines: { sptrsv },
+    } of ON_ONE_THREAD)
       for (const schedule of ["auto", ...BY_ROWS, ...BY_COLUMNS] as const) {
         const plan = await sptrsv(laplacian(9, 9), { exact: false, schedule });
         expect([plan.schedule, plan.levels, plan.reason]).toEqual(["serial", 0, "on the calling thread all schedules run serially"]);
@@ -95,7 +99,7 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
   const random = new Random(SEED);
   test.each(KINDS)("%s leaves a small residual", async (kind) => {
     for (const format of FORMATS)
-      for (const n of [1, 33, 700]) {
+      for (const n of FULL ? [1, 33, 700] : [1, 130]) {
         const how = storage(random);
         const { A, b } = stored(
           random,
@@ -104,7 +108,10 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
         );
         const tame = plainly(A, b, how, format).every((x) => Math.abs(x) < 1e30 && (x === 0 || Math.abs(x) > 1e-25));
         if (!tame) continue; // long chains may grow past the range of binary32
-        for (const { name, sptrsv } of SPARSE)
+        for (const {
+          name,
+          routines: { sptrsv },
+        } of ENGINES)
           for (const schedule of BY_COLUMNS) {
             const plan = await sptrsv(A, { ...onlyPart(how), exact: false, schedule });
             checkResidual(await plan.solve(b), A, b, how, `${kind} ${format}, ${schedule} on ${name} (HALFULP_SEED=${SEED})`);
@@ -117,7 +124,7 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
   });
 
   test("a solution of small integers is exact in any order", async () => {
-    for (const k of range(8)) {
+    for (const k of range(cases(8, 2))) {
       const how = storage(random);
       const system = systemOn(
         random,
@@ -132,7 +139,10 @@ describe(`plain arithmetic by columns, HALFULP_SEED=${SEED}`, () => {
         "integers",
       );
       const { A, b } = stored(random, system, how);
-      for (const { name, sptrsv } of POOLS)
+      for (const {
+        name,
+        routines: { sptrsv },
+      } of POOLS)
         for (const schedule of BY_COLUMNS) {
           const plan = await sptrsv(A, { ...onlyPart(how), exact: false, schedule });
           same(

@@ -1,14 +1,16 @@
 // A plan: many solves, new values before, between and during them, its memory, its levels, and why it is what it is.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Real, Sparse } from "../../src/arrays/types.ts";
 import { csr, type Engine, elasticity, laplacian, open, powerLaw, type Resident, sptrsv, toCsc } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
+import { type AnyRoutines, ON_ONE_THREAD, POOLS, SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
 import { vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { exactly, type Part, plainly } from "../oracles/sparse.ts";
 import { openMortal } from "../threads/mortal.ts";
-import { SEED, same } from "./checks.ts";
-import { ALL, HERE, POOLS, SCHEDULES, type Sptrsv } from "./engines.ts";
+import { same } from "./checks.ts";
 
 const random = new Random(SEED);
 const some = (n: number): Float64Array => Float64Array.from({ length: n }, () => random.signed());
@@ -27,7 +29,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
   const A = laplacian(17, 9, 4);
   const n = A.rows;
 
-  test.each(ALL)("%s: many solves, one after another and at once", async (schedule) => {
+  test.each(SCHEDULES_AND_AUTO)("%s: many solves, one after another and at once", async (schedule) => {
     const plan = await engine.sptrsv(A, { schedule });
     const sides = range(30).map(() => some(n));
     for (const b of sides.slice(0, 10)) same(await plan.solve(b), answer(A, A.values, b), "one after another");
@@ -36,7 +38,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
     await plan.free();
   });
 
-  test.each(ALL)("%s: solves that are pending see the values of their call, later ones those after it", async (schedule) => {
+  test.each(SCHEDULES_AND_AUTO)("%s: solves that are pending see the values of their call, later ones those after it", async (schedule) => {
     for (const [stored, part] of [
       [A, {}],
       [toCsc(A), { uplo: "upper" }],
@@ -64,7 +66,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
     }
   });
 
-  test.each(ALL)("%s: a refused update changes nothing, while solves are pending too", async (schedule) => {
+  test.each(SCHEDULES_AND_AUTO)("%s: a refused update changes nothing, while solves are pending too", async (schedule) => {
     const plan = await engine.sptrsv(A, { schedule });
     const b = some(n);
     const values = fresh(A);
@@ -80,7 +82,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
   });
 
   test("the matrix is copied: what becomes of it later does not matter", async () => {
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       const [pointers, indices, values] = [A.pointers.slice(), A.indices.slice(), A.values.slice()];
       const making = engine.sptrsv(csr(n, n, pointers, indices, values), { schedule });
       values.fill(Number.NaN);
@@ -96,7 +98,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
   });
 
   test("out is written when the solve resolves and not before, and is what comes back", async () => {
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       const plan = await engine.sptrsv(A, { schedule });
       const [b, out] = [some(n), new Float64Array(n).fill(7)];
       const want = answer(A, A.values, b);
@@ -111,7 +113,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
   });
 
   test("residents stand for the matrix, the values, b and out", async () => {
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       const [b, values] = [some(n), fresh(A)];
       const kept = {
         A: await engine.upload(A),
@@ -136,7 +138,7 @@ describe.each(["wasm", "threads"] as const)(`plans of engine %s, HALFULP_SEED=${
   });
 
   test("free while solves and updates are pending lets them end", async () => {
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       const plan = await engine.sptrsv(A, { schedule });
       const [b, values] = [some(n), fresh(A)];
       const old = plan.solve(b);
@@ -168,7 +170,7 @@ describe("the memory of plans", () => {
     const { engine, pool } = await openMortal(3);
     const A = laplacian(30, 30);
     const zero = A.values.map(() => 0);
-    for (const schedule of ALL) {
+    for (const schedule of SCHEDULES_AND_AUTO) {
       for (const exact of [true, false]) {
         const plan = await engine.sptrsv(A, { schedule, exact });
         const pending = range(4).flatMap(() => [plan.solve(some(900)), plan.update(fresh(A))] as Promise<unknown>[]);
@@ -241,8 +243,11 @@ describe("the memory of plans", () => {
     const A = make();
     const checked = new Set<string>();
     for (const stored of [A, toCsc(A), { ...A, values: Float32Array.from(A.values) }])
-      for (const { name, sptrsv: solver } of [...HERE, ...POOLS.filter(({ threads }) => [2, 16].includes(threads))])
-        for (const schedule of ALL)
+      for (const {
+        name,
+        routines: { sptrsv: solver },
+      } of [...ON_ONE_THREAD, ...POOLS.filter(({ threads }) => [2, 16].includes(threads))])
+        for (const schedule of SCHEDULES_AND_AUTO)
           for (const exact of [true, false])
             for (const uplo of ["lower", "upper"] as const) {
               const plan = await solver(stored as Sparse<Real>, { schedule, exact, uplo });
@@ -330,7 +335,7 @@ describe("what a plan says of itself", () => {
     const alone = await open("threads", { threads: 1 });
     expect((await alone.sptrsv(large)).schedule).toBe("serial");
     await alone.close();
-    expect((sptrsv as unknown as Sptrsv)(large, { schedule: "levr" })).toMatchObject({ schedule: "serial", levels: 0 });
+    expect((sptrsv as unknown as AnyRoutines["sptrsv"])(large, { schedule: "levr" })).toMatchObject({ schedule: "serial", levels: 0 });
   });
 });
 

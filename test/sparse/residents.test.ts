@@ -1,11 +1,13 @@
 // Plans of a matrix that is resident on a pool: they use it where it is, whatever becomes of its resident and of other plans.
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Sparse } from "../../src/arrays/types.ts";
 import { csr, type Engine, laplacian, open, type Resident, SingularError, toCsc } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
+import { SCHEDULES } from "../engines.ts";
 import { exactly, type Part } from "../oracles/sparse.ts";
-import { SEED, same } from "./checks.ts";
-import { SCHEDULES } from "./engines.ts";
+import { same } from "./checks.ts";
 import { triangleOf } from "./patterns.ts";
 
 const random = new Random(SEED);

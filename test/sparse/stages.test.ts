@@ -1,7 +1,8 @@
+// Sparse solves by every stage alone, on the synchronous kernels: the bits, and that the stage asked for does the work.
 import { describe, expect, test } from "vitest";
 import { csr, extrsv, matrix } from "../../src/index.ts";
 import { Random, routinesBy, STAGES } from "../../src/study.ts";
-import { RUNNING } from "../engines.ts";
+import { KERNELS } from "../kernels.ts";
 
 // A lower triangle with entries of very different sizes.
 const random = new Random(7);
@@ -22,7 +23,7 @@ const L = csr(
 );
 const b = Float64Array.from({ length: n }, () => random.signed());
 
-describe.each(RUNNING)("$name", ({ engine }) => {
+describe.each(KERNELS)("$name", ({ engine }) => {
   test.each(STAGES)("a sparse solve by %s", (stage) => {
     let asked = 0;
     const counting = new Proxy(engine, {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, laplacian, matrix, open, type Real, ShapeError, SingularError, ValueError } from "../../src/index.ts";
 import { type Kernels, kernels, Random, routinesOn } from "../../src/study.ts";
-import { KINDS } from "../engines.ts";
+import { AVAILABLE_KINDS } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 
 const here = routinesOn(kernels("embedded") as Kernels) as unknown as Engine;
@@ -61,7 +61,7 @@ const spoil = (d: Data): void => {
   for (const values of Object.values(d)) (values as Float64Array).fill(Number.NaN);
 };
 
-describe.each(KINDS)("engine %s", (kind) => {
+describe.each(AVAILABLE_KINDS)("engine %s", (kind) => {
   let engine: Engine;
   let plan: { solve(b: Float64Array, out: Float64Array): Promise<unknown> };
   beforeAll(async () => {

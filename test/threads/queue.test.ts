@@ -1,12 +1,13 @@
 // Many calls at once, more threads than cores: no deadlock, no wrong bit.
+
 import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, exdot, exgemm, exgemv, exlu, exluBatch, exsum, extrsv, type Matrix, matrix, open } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
+import { SEED } from "../effort.ts";
 import { storedBits } from "../hex.ts";
 import { place, representable } from "../matrices.ts";
 
-const SEED = Number(process.env.HALFULP_SEED ?? Date.now() % 2 ** 32);
 const THREADS = Math.max(8, 4 * availableParallelism());
 let engine: Engine;
 beforeAll(async () => {

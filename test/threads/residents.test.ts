@@ -15,7 +15,7 @@ import {
   ShapeError,
 } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
-import { KINDS } from "../engines.ts";
+import { AVAILABLE_KINDS } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { hesitant, openMortal } from "./mortal.ts";
 
@@ -24,7 +24,7 @@ const values = (n: number): Float64Array => Float64Array.from({ length: n }, () 
 const singles = (n: number): Float32Array => Float32Array.from(values(n));
 const refused = (message: string) => expect.objectContaining({ name: "ShapeError", message });
 
-describe.each(KINDS)("residents of engine %s", (kind) => {
+describe.each(AVAILABLE_KINDS)("residents of engine %s", (kind) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await open(kind, { threads: 3 });

@@ -1,3 +1,5 @@
+// The choices of open("opencl", { choices }): how work is divided on a device. Checks them against the values that kernels can be compiled
+// with. Called by the engine.
 import { checkOptions, describe } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { EXACT_STAGES, type ExactStage } from "../kernels.ts";
@@ -10,30 +12,30 @@ import type { ApproximateBlocking } from "./solve/lu.ts";
 import type { Tuning } from "./sparse/tuning.ts";
 
 /**
- * What the engine chooses from the device and the problem, and a caller may set: how work is divided, never the result. The
- * defaults, and the measurements behind them, are in docs/opencl.md.
+ * How work is divided, never the result. Defaults depend on the device and the problem; docs/opencl.md has them and the measurements
+ * behind them.
  */
 export interface Choices {
   /** The filter of sums and dot products. */
   readonly filter?: Partial<Filter> | undefined;
-  /** The stage for sums that the filter leaves open: the superaccumulator, or an expansion of 2 to 8 components, with early exit or without. */
+  /** The stage for sums that the filter leaves open: the superaccumulator, or an expansion of 2 to 8 components, with or without early exit. */
   readonly stage?: ExactStage | undefined;
-  /** How that stage is laid out. */
+  /** The launch of that stage. */
   readonly exact?: Partial<Exact> | undefined;
   readonly gemv?: Partial<GemvShape> | undefined;
   readonly trsv?: Partial<Pick<TrsvTuning, "slots" | "depth">> | undefined;
   readonly lu?: Partial<Pick<Blocking, "width" | "groups" | "shortest" | "resident">> | undefined;
   readonly sparse?: Partial<Pick<Tuning, "group" | "groups" | "window">> | undefined;
-  /** The factorization in ordinary arithmetic; here the last bits of x may depend on it. */
+  /** The approximate factors of solve(): the last bits of x may depend on this choice. */
   readonly plain?: Partial<Pick<ApproximateBlocking, "width" | "panel" | "group" | "resident" | "deep">> | undefined;
-  /** How CPU and GPU share the work of solve(): here the last bits of x may depend on it. */
+  /** How CPU and GPU share the work of solve(): the last bits of x may depend on this choice. */
   readonly solve?: Partial<Sharing> | undefined;
 }
 
 type Values = readonly (number | boolean | string)[];
-const CALLED = ["a function"]; // stands for any
+const ANY_FUNCTION = ["a function"];
 
-// The values that kernels take: sizes of groups and of what they share are compiled in, and not all of them make sense.
+// The values that kernels can be compiled with.
 const FLAGS = [true, false];
 const LANES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const GROUPS = Array.from({ length: 64 }, (_, i) => i + 1);
@@ -46,11 +48,11 @@ const ALLOWED: { readonly [K in keyof Choices]-?: Values | Readonly<Record<strin
   lu: { width: [32, 64], groups: LANES.map((n) => 2 * n), shortest: LANES.map((n) => 8 * n), resident: FLAGS },
   plain: { width: [128, 256], panel: [32, 64, 128], group: [64, 128, 256, 512, 1024], resident: FLAGS, deep: [8, 16] },
   sparse: { group: LANES, groups: LANES.map((n) => 8 * n), window: [2, 3, 4, 8, 13, 16] },
-  solve: { panel: ["cpu", "gpu"], lookAhead: [0, 1, 2], forward: ["cpu", "gpu"], backward: ["cpu", "gpu"], watch: CALLED },
+  solve: { panel: ["cpu", "gpu"], lookAhead: [0, 1, 2], forward: ["cpu", "gpu"], backward: ["cpu", "gpu"], watch: ANY_FUNCTION },
 };
 const MAX_LANES = 1024;
 
-/** Choices that kernels can be compiled with. */
+/** Throw if the kernels cannot be compiled with these choices. */
 export function checkChoices(choices: Choices): void {
   checkOptions("open", choices, Object.keys(ALLOWED));
   for (const [name, value] of Object.entries(choices) as [keyof Choices, unknown][]) {
@@ -77,7 +79,7 @@ function checkValues(name: string, values: object, allowed: Readonly<Record<stri
 }
 
 function checkValue(name: string, value: unknown, allowed: Values): void {
-  if (allowed === CALLED && typeof value === "function") return;
+  if (allowed === ANY_FUNCTION && typeof value === "function") return;
   if (!allowed.includes(value as number))
     throw new ShapeError(`open: choices.${name} is ${describe(value)}, expected one of ${allowed.join(", ")}`);
 }

@@ -7,7 +7,7 @@ import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend, Reducer } from "../backend.ts";
 import type { Work } from "../device.ts";
 import type { Kernels } from "../kernels.ts";
-import { inOrder, runSync } from "../steps.ts";
+import { inOrder, type Routine, runSync } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
@@ -15,7 +15,8 @@ import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
 import { lu, luBy } from "./dense/lu.ts";
 import { trsv, trsvTuning } from "./dense/trsv.ts";
-import { bestOf, devices, type OpenclDevice, openDevice } from "./device/device.ts";
+import { type OpenclDevice, openDevice } from "./device/device.ts";
+import { bestOf, devices } from "./device/find.ts";
 import { deviceMemory } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
@@ -26,7 +27,7 @@ import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.t
 import { plan } from "./sparse/plan.ts";
 
 export type { Choices } from "./choices.ts";
-export { bestOf, type DeviceInfo, devices } from "./device/device.ts";
+export { bestOf, type DeviceInfo, devices } from "./device/find.ts";
 export type { Phase } from "./hybrid/phases.ts";
 
 /** Does work at once, or gives a promise of its result. */
@@ -56,7 +57,9 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
-    lu: call("exlu", (scope, ...args: Args<"lu">) => lu(scope, ...args, luBy(choices.lu))),
+    *lu(...args: Args<"lu">): Routine<number> {
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, luBy(choices.lu))))) as number;
+    },
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
     approximate: approximateWithCpu(run, device, choices, cpu),
     memory: deviceMemory(device, run),

@@ -24,7 +24,10 @@ export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" |
     gemv: (alpha, A: StridedMatrix, x: Real, beta, y: Real) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
     gemm: (alpha, A: StridedMatrix, B: StridedMatrix, beta, C: StridedMatrix) => gemm(addProducts, alpha, A, B, beta, C),
     trsv: (T: StridedMatrix, b: Real, x: Real, how) => trsv(addProducts, T, b, x, how),
-    lu: (data: Real, rows, cols, count, pivots, info) => lu(addProducts, data, rows, cols, count, pivots, info),
+    // biome-ignore lint/correctness/useYield: a single step
+    *lu(data: Real, rows, cols, count, pivots, info) {
+      return lu(addProducts, data, rows, cols, count, pivots, info);
+    },
   };
 }
 

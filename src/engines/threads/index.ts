@@ -9,6 +9,7 @@ import type { Backend } from "../backend.ts";
 import type { RunLines, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
+import type { Routine } from "../steps.ts";
 import * as dense from "../wasm/jobs/dense.ts";
 import * as level1 from "../wasm/jobs/level1.ts";
 import * as sparse from "../wasm/jobs/sparse.ts";
@@ -51,11 +52,11 @@ export class ThreadKernels implements Backend {
     );
   }
 
-  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Promise<number> {
+  *lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number> {
     const { arena, workers } = this.pool;
-    return this.pool.run(dense.luBytes(arena, data, rows, cols, count, workers), (space, job) =>
-      dense.lu(space, job, data, rows, cols, count, pivots, info, workers),
-    );
+    const bytes = dense.luBytes(arena, data, rows, cols, count, workers);
+    return (yield () =>
+      this.pool.run(bytes, (space, job) => dense.lu(space, job, data, rows, cols, count, pivots, info, workers))) as number;
   }
 
   /** See ThreadApproximate.panel(). */

@@ -46,7 +46,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
         for (let j = 0; j < C.cols; j++) C.data[C.offset + i * C.rowStride + j * C.colStride] = copy[i * C.cols + j] as number;
     },
     trsv: async (...args) => kernels.trsv(...args),
-    lu: async (...args) => kernels.lu(...args),
+    lu: (...args) => kernels.lu(...args),
     workers: kernels.workers,
     firstZero: (...args) => kernels.firstZero(...args),
     neighbours: (...args) => kernels.neighbours(...args),

@@ -13,6 +13,7 @@ import type { Elementwise, ExactStage, Kernels, SparseTriangle, Substitution } f
 import type { Allocation, HostMemory, Piece } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import { mapOne, reference } from "../reference/index.ts";
+import type { Routine } from "../steps.ts";
 import { WasmApproximate } from "./approximate.ts";
 import { kernelIndex, LIMIT, type Modules, VectorArena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
@@ -170,7 +171,7 @@ export class WasmKernels implements Kernels {
     );
   }
 
-  lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
+  *lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number> {
     return this.inSpace(
       "exlu",
       [data],

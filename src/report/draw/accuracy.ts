@@ -1,4 +1,4 @@
-// Forward error against condition number.
+// The figures of forward error against condition number.
 import { type Accuracy, type AccuracyCurve, methodsOf, worst } from "../measure/accuracy.ts";
 import { curve, drawn, grid, logarithmic, powerOfTen, type Series, WIDTH } from "./figure.ts";
 import { figure, type Html, html, table } from "./html.ts";
@@ -26,8 +26,7 @@ const FIGURES: readonly {
     title: "Matrix times vector",
     methods: ["plain", "exact"],
     exact: "exgemv",
-    caption:
-      "One rounding an element is all there is in exgemv, whatever the condition; plain arithmetic has no digit left from about 10¹⁶ on.",
+    caption: "exgemv rounds each element once, whatever the condition. Plain arithmetic has no correct digit from about 10¹⁶ on.",
   },
   {
     which: "trsv",
@@ -35,7 +34,7 @@ const FIGURES: readonly {
     methods: ["plain", "single", "doubleDouble", "refine1", "refine2"],
     exact: "extrsv",
     caption:
-      "Each element of extrsv is rounded once, and those roundings are magnified by the condition like any other error. Residuals are exact, so one step of refinement comes near double-double arithmetic and a second one reaches it.",
+      "extrsv rounds each element once, and the condition magnifies these roundings like any other error. Residuals are exact, so one refinement step comes close to double-double arithmetic and a second one matches it.",
   },
   {
     which: "trsvRepresentable",
@@ -43,7 +42,7 @@ const FIGURES: readonly {
     methods: ["plain", "single", "doubleDouble"],
     exact: "extrsv",
     caption:
-      "Where the solution consists of binary64 numbers there is nothing to round and nothing to magnify: extrsv returns it to the last bit.",
+      "If the solution consists of binary64 numbers, there is nothing to round and nothing to magnify: extrsv returns it to the last bit.",
   },
   {
     which: "lu",
@@ -51,14 +50,14 @@ const FIGURES: readonly {
     methods: ["plain", "exact", "refine1", "refine2", "correct"],
     exact: "exlu and LU.solve",
     caption:
-      "Exact inner products make the factors more accurate, not the problem better: beyond a condition of 10¹⁶ refinement with binary64 factors does not converge. solve returns the exact solution, rounded once, whatever the condition.",
+      "Exact inner products make the factors more accurate, but do not change the condition of the problem: beyond 10¹⁶, refinement with binary64 factors does not converge. solve returns the exact solution, rounded once, whatever the condition.",
   },
 ];
 
-// Errors above 1 mean that no digit is right; errors of 0 are drawn on a line of their own at the bottom.
-const NONE = 1e-18;
+// An error of 1 or more means that no digit is right; zero errors are drawn at the bottom.
+const ZERO = 1e-18;
 const ERRORS = [1e-16, 1e-12, 1e-8, 1e-4, 1];
-const shown = (error: number | null | undefined): number => Math.min(error === 0 ? NONE : Math.max(error ?? 1, 1e-17), 1);
+const shown = (error: number | null | undefined): number => Math.min(error === 0 ? ZERO : Math.max(error ?? 1, 1e-17), 1);
 
 export function drawAccuracy(accuracy: Accuracy): Html[] {
   return FIGURES.map(({ which, ...about }) => drawCurve(accuracy[which], about));
@@ -79,7 +78,7 @@ function drawCurve(measured: AccuracyCurve, { title, methods, exact, caption }: 
   return drawn({
     title,
     label: `Relative forward error against the condition number from ${figure(asked[0] ?? 1)} to ${figure(asked.at(-1) ?? 1)}, for ${series.map(({ name }) => name).join(", ")}`,
-    caption: html`Relative forward error (max norm) against the condition ${condition}, n = ${n}. Small marks: ${seeds} ${seeds === 1 ? "seed" : "seeds"} for each condition; lines: the largest of them. ${caption}`,
+    caption: html`Relative forward error (max norm) against the condition number ${condition}, n = ${n}. Small marks: ${seeds} ${seeds === 1 ? "seed" : "seeds"} per condition; lines: the largest error. ${caption}`,
     series,
     plot: {
       height: 300,
@@ -88,9 +87,9 @@ function drawCurve(measured: AccuracyCurve, { title, methods, exact, caption }: 
       x: { ...x, label: "condition number →" },
       y: {
         type: "log",
-        domain: [zeros ? NONE : 1e-17, 1],
-        ticks: [...(zeros ? [NONE] : []), ...ERRORS],
-        tickFormat: (v: number) => (v === NONE ? "0" : powerOfTen(Math.round(Math.log10(v)))),
+        domain: [zeros ? ZERO : 1e-17, 1],
+        ticks: [...(zeros ? [ZERO] : []), ...ERRORS],
+        tickFormat: (v: number) => (v === ZERO ? "0" : powerOfTen(Math.round(Math.log10(v)))),
         label: "↑ relative error",
       },
       marks: [
@@ -108,8 +107,8 @@ function drawCurve(measured: AccuracyCurve, { title, methods, exact, caption }: 
         ...present.flatMap((method, k) => {
           const look = series[k] as Series;
           const each = points.map((point) => ({ x: point.condition, y: shown(point[method]) }));
-          const most = asked.map((one) => ({ x: one, y: shown(worst(measured, one, method)) }));
-          return [dot(each, { x: "x", y: "y", r: 1.6, fill: look.colour, fillOpacity: 0.45 }), ...curve(most, most, look, {})];
+          const max = asked.map((one) => ({ x: one, y: shown(worst(measured, one, method)) }));
+          return [dot(each, { x: "x", y: "y", r: 1.6, fill: look.colour, fillOpacity: 0.45 }), ...curve(max, max, look, {})];
         }),
       ],
       width: WIDTH,

@@ -1,11 +1,11 @@
-// The table of bits: every engine, number of threads and schedule with the hashes of its results.
+// The table of hashes for every engine, number of threads and schedule.
 import { type Bits, type BitsRow, disagreements } from "../measure/bits.ts";
 import { type Html, html } from "./html.ts";
 
-// Hex digits of a hash that are shown; all of them are in its title.
+// The hexadecimal digits of a hash to show; its tooltip has all of them.
 const SHOWN = 8;
 
-// The routine that schedules concern.
+// The routine that has schedules.
 const SCHEDULED = "sptrsv";
 
 export function drawBits(bits: Bits): Html {
@@ -22,14 +22,14 @@ export function drawBits(bits: Bits): Html {
   const engines = [...new Set(rows.map(({ engine }) => engine))].map((engine) => rows.filter((row) => row.engine === engine));
   const schedules = [...new Set(ran.filter(({ hashes }) => SCHEDULED in hashes).map(({ schedule }) => schedule))];
   return html`${verdict}
-<p>SHA-256 of the results' bits as little-endian bytes, its first ${SHOWN} digits (point at one for all of them). Inputs: ${bits.inputs}.</p>
+<p>SHA-256 of the results' bits as little-endian bytes, first ${SHOWN} digits (hover over a hash to see all of it). Inputs: ${bits.inputs}.</p>
 ${hashTable(
   dense,
   engines,
   (own, name) => own.find(({ hashes }) => name in hashes)?.hashes[name],
   (name) => different.includes(name),
 )}
-<p>${SCHEDULED} by every schedule that differs on an engine; on one thread of JavaScript all of them run serially.</p>
+<p>${SCHEDULED} with every schedule. On a single JavaScript thread all schedules run serially.</p>
 ${hashTable(
   schedules,
   engines.filter(([first]) => first?.missing === undefined),
@@ -38,7 +38,7 @@ ${hashTable(
 )}`;
 }
 
-// The rows of one engine each, with a hash in every column that it has.
+// One row per engine, with a hash in each column that applies.
 function hashTable(
   heads: readonly string[],
   engines: readonly (readonly BitsRow[])[],

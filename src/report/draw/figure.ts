@@ -1,11 +1,11 @@
-// A figure of the page: heading, key, drawing, caption, and the numbers behind it.
+// A figure of the page: heading, legend, drawing, caption, and the numbers behind it.
 import type { Html } from "./html.ts";
 import { escaped, grouped, html, printable, raw } from "./html.ts";
 import { axisX, axisY, document, dot, gridX, gridY, line, plot } from "./plotting.ts";
 
 type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
 
-/** How the marks of one series look. Colours are variables of the page's style, one value for light and one for dark. */
+/** The style of one series. Colours are variables of the style sheet, with values for light and dark mode. */
 export interface Series {
   readonly name: string;
   readonly colour: string;
@@ -18,7 +18,7 @@ export interface Series {
 
 export interface Figure {
   readonly title: string;
-  /** What it shows, for those who cannot see it. */
+  /** A description for screen readers. */
   readonly label: string;
   readonly caption: Html;
   readonly series: readonly Series[];
@@ -28,7 +28,7 @@ export interface Figure {
 
 export const WIDTH = 840;
 
-/** The figure as a part of the page. */
+/** The figure as HTML. */
 export function drawn({ title, label, caption, series, plot: options, numbers }: Figure): Html {
   return html`<figure>
 <h3>${title}</h3>
@@ -51,7 +51,7 @@ function key(series: Series): Html {
   return html`<span class="key">${drawing} ${series.name}</span>`;
 }
 
-/** A drawing as text; with no label it is an ornament. */
+/** A drawing as SVG text; without a label it is decorative. */
 export function svg(options: PlotOptions, label?: string): Html {
   const drawing = plot({
     width: WIDTH,
@@ -59,7 +59,7 @@ export function svg(options: PlotOptions, label?: string): Html {
     document: document as unknown as Document,
     style: { background: "none", color: "currentColor", fontFamily: "inherit", fontSize: "12px", overflow: "visible" },
   });
-  // The document is one of HTML, which closes no empty elements: this is the text of an SVG inside HTML.
+  // The document is HTML, which does not close empty elements: this text is valid only as SVG inside HTML.
   const text = printable((drawing as unknown as { toString(): string }).toString());
   if (label === undefined) return raw(text.replace("<svg", '<svg aria-hidden="true"'));
   const name = escaped(label);
@@ -68,7 +68,7 @@ export function svg(options: PlotOptions, label?: string): Html {
   );
 }
 
-// On logarithmic scales the library's own axes leave out labels that they think crowded: these have a text for every tick.
+// On logarithmic scales the library's own axes omit labels that seem crowded; these axes label every tick.
 function withAxes({ x, y, marks = [], ...options }: PlotOptions): PlotOptions {
   const axes: PlotMark[] = [];
   const own = (scale: PlotOptions["x"], axis: typeof axisX): PlotOptions["x"] => {
@@ -101,7 +101,7 @@ export type PlotMark = NonNullable<PlotOptions["marks"]>[number];
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** 10 to this power, as people write it. */
+/** 10 to this power, with superscripts. */
 export function powerOfTen(exponent: number): string {
   return exponent === 0 ? "1" : exponent === 1 ? "10" : powerOf(10, exponent);
 }
@@ -117,23 +117,23 @@ interface LogScale {
   readonly tickFormat: (value: number) => string;
 }
 
-// Room at both ends, so that no mark sits on the frame.
+// Margin at both ends, so that no mark touches the frame.
 const ROOM = 1.2;
 
-/** A logarithmic scale for these values, with ticks that do not crowd. */
-export function logarithmic(values: readonly number[], most = 8): LogScale {
+/** A logarithmic scale for these values, with at most about `maxTicks` powers of ten. */
+export function logarithmic(values: readonly number[], maxTicks = 8): LogScale {
   const domain: [number, number] = [Math.min(...values) / ROOM, Math.max(...values) * ROOM];
   const [first, last] = [Math.ceil(Math.log10(domain[0])), Math.floor(Math.log10(domain[1]))];
   const inside = (v: number): boolean => v >= domain[0] && v <= domain[1];
   const few = last - first < 2;
-  const step = few ? 1 : Math.max(1, Math.ceil((last - first) / most));
+  const step = few ? 1 : Math.max(1, Math.ceil((last - first) / maxTicks));
   const powers = Array.from({ length: last - first + 3 }, (_, k) => first - 1 + k).filter((e) => e % step === 0);
   const ticks = powers.flatMap((e) => (few ? [1, 2, 5] : [1]).map((m) => Number(`${m}e${e}`))).filter(inside);
   const plain = ticks.every((v) => v >= 1e-3 && v <= 1e4);
   return { type: "log", domain, ticks, tickFormat: (v) => (plain ? String(v) : powerOfTen(Math.round(Math.log10(v)))) };
 }
 
-/** A logarithmic scale with ticks at the sizes that were measured. */
+/** A logarithmic scale with ticks at the measured sizes. */
 export function sizesScale(values: readonly number[]): LogScale {
   const sizes = [...new Set(values)].sort((a, b) => a - b);
   const every = Math.ceil(sizes.length / 7);
@@ -144,19 +144,19 @@ export function sizesScale(values: readonly number[]): LogScale {
   };
 }
 
-// Powers of ten and large powers of two as such.
+// Powers of ten and large powers of two are written as powers.
 function sizeText(n: number): string {
   const [ten, two] = [Math.round(Math.log10(n)), Math.round(Math.log2(n))];
   if (ten >= 3 && 10 ** ten === n) return powerOf(10, ten);
   return two >= 14 && 2 ** two === n ? powerOf(2, two) : grouped(n);
 }
 
-/** Room for these labels beside a panel: letters of 12 pixels are 6 to 7 wide, and a page may not be all label. */
+/** The margin for these labels: 12-pixel letters are 6 to 7 pixels wide, and labels take at most half the width. */
 export function roomFor(labels: readonly string[]): number {
   return Math.min(WIDTH / 2, 18 + 6.7 * Math.max(...labels.map(({ length }) => length)));
 }
 
-/** Lines of the grid at the ticks of scales; where they are not given the library chooses. */
+/** Grid lines at the given ticks; for "auto" the library chooses them. */
 export function grid(x?: readonly number[] | "auto", y?: readonly number[] | "auto"): PlotMark[] {
   const at = (ticks: readonly number[] | "auto") => ({
     stroke: "var(--grid)",

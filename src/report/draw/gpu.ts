@@ -1,4 +1,4 @@
-// Results of a GPU beside those of its vendor's libraries.
+// The figures of a GPU benchmark: our routines compared with the vendor's libraries.
 import type { StageRace } from "../measure/stages.ts";
 import type { Gpu, Race } from "../read.ts";
 import { curve, drawn, grid as lines, logarithmic, roomFor, type Series, WIDTH } from "./figure.ts";
@@ -15,7 +15,7 @@ interface Bar {
   readonly library: string;
   readonly ours: number;
   readonly theirs: number;
-  /** Our speed in theirs. */
+  /** Our speed relative to theirs. */
   readonly ratio: number;
 }
 
@@ -25,7 +25,11 @@ export function drawGpu(gpu: Gpu): Html[] {
   return [
     ...(bars.length > 0 ? [drawBars(bars, gpu.device.name)] : []),
     ...((gpu.sparse ?? []).length > 0 ? [drawSolves(gpu)] : []),
-    ...drawStages(reductions.flatMap(stagesOf), `on ${gpu.device.name}`, "a kernel in ordinary arithmetic"),
+    ...drawStages(
+      reductions.map((race) => stagesOf(race, gpu.device.name)),
+      `on ${gpu.device.name}`,
+      "a kernel in ordinary arithmetic",
+    ),
   ];
 }
 
@@ -36,7 +40,7 @@ function barOf(race: Race): Bar[] {
   return [{ label: labelOf(race), library: theirs.name, ours: ours.median, theirs: theirs.median, ratio: theirs.median / ours.median }];
 }
 
-/** What a race is about, in words. */
+/** The subject of a race, in words. */
 function labelOf(race: Race): string {
   return `${routineOf(race.op)}, ${sizeOf(race)}`;
 }
@@ -49,18 +53,18 @@ export function sizeOf({ kind, form, n, rows, cols }: Race): string {
 }
 
 function drawBars(bars: readonly Bar[], device: string): Html {
-  const most = Math.max(1, ...bars.map(({ ratio }) => ratio));
+  const max = Math.max(1, ...bars.map(({ ratio }) => ratio));
   return drawn({
-    title: `${device}: speed beside cuBLAS and cuSOLVER`,
+    title: `${device}: speed compared with cuBLAS and cuSOLVER`,
     label: `Our speed divided by that of the vendor's library, for ${bars.length} cases`,
-    caption: html`Our speed divided by that of the vendor's library (the fastest of its routines), which rounds at every step and promises no bits: 1 is as fast, less is slower. Medians, data resident on the device.`,
+    caption: html`Our speed divided by that of the vendor's library (its fastest routine), which rounds at every step and guarantees no bits: 1 means equally fast, less means slower. Medians; data resident on the device.`,
     series: [],
     plot: {
       width: WIDTH,
       height: 60 + 21 * bars.length,
       marginLeft: roomFor(bars.map(({ label }) => label)),
       marginRight: 44,
-      x: { domain: [0, most * 1.05], label: "times its speed →", ticks: 6 },
+      x: { domain: [0, max * 1.05], label: "speed relative to the vendor's →", ticks: 6 },
       y: { domain: bars.map(({ label }) => label), label: null },
       marks: [
         ...lines("auto"),
@@ -80,7 +84,7 @@ function drawBars(bars: readonly Bar[], device: string): Html {
       ],
     },
     numbers: table(
-      ["", "ours", "theirs", "", "speed in theirs"],
+      ["", "ours", "theirs", "", "relative speed"],
       bars.map(({ label, library, ours, theirs, ratio }) => [label, duration(ours), duration(theirs), library, ratio]),
     ),
   });
@@ -92,7 +96,7 @@ const MODES: readonly Series[] = [
   { name: "cuSPARSE SpSV", colour: "var(--orange)", symbol: "diamond", alone: true },
 ];
 
-// A panel for each grid, a row for each schedule and one for the library.
+// One panel per grid; one row per schedule, and one for the library.
 function drawSolves({ device, sparse = [] }: Gpu): Html {
   const points = sparse.flatMap(({ grid, solves }) =>
     solves.flatMap(({ name, median }) => {
@@ -107,15 +111,15 @@ function drawSolves({ device, sparse = [] }: Gpu): Html {
   const rows = [...new Set(points.map(({ row }) => row))];
   return drawn({
     title: `${device.name}: sparse triangular solves`,
-    label: `Milliseconds of a solve by every schedule, and by cuSPARSE, on ${titles.join("; ")}`,
-    caption: html`Time of one lower triangular solve by every schedule, in plain arithmetic and correctly rounded, beside cuSPARSE.`,
+    label: `Milliseconds per solve for every schedule, and for cuSPARSE, on ${titles.join("; ")}`,
+    caption: html`Time of one lower triangular solve with every schedule, in plain arithmetic and correctly rounded, compared with cuSPARSE.`,
     series: MODES,
     plot: {
       width: WIDTH,
       height: 60 + titles.length * (22 + 17 * rows.length),
       marginLeft: 60,
       marginRight: roomFor(titles),
-      x: { ...x, label: "ms a solve →" },
+      x: { ...x, label: "ms per solve →" },
       y: { type: "point", domain: rows, label: null, padding: 0.6 },
       fy: { domain: titles, label: null },
       marks: [
@@ -146,8 +150,8 @@ function drawSolves({ device, sparse = [] }: Gpu): Html {
   });
 }
 
-// Reductions were measured stage by stage.
-function stagesOf({ op, kind = "", n = 0, rivals }: Race): StageRace[] {
+// A benchmark of a GPU times reductions stage by stage.
+function stagesOf({ op, kind = "", n = 0, rivals }: Race, engine: string): StageRace {
   const stages = rivals.flatMap(({ name, median, min }) =>
     name === "plain kernel"
       ? [{ name: "plain", median, min }]
@@ -155,5 +159,5 @@ function stagesOf({ op, kind = "", n = 0, rivals }: Race): StageRace[] {
         ? [{ name, median, min }]
         : [],
   );
-  return [{ op, kind, n, engine: "opencl", stages }];
+  return { op, kind, n, engine, stages };
 }

@@ -1,4 +1,4 @@
-// Text for a page. Everything that comes from data goes through `html`, which escapes it; `Html` is what was escaped already.
+// HTML text. All data goes through the tag `html`, which escapes it; the type `Html` marks text that is already escaped.
 export interface Html {
   readonly html: string;
 }
@@ -9,7 +9,7 @@ export function html(texts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return { html: String.raw({ raw: texts }, ...pieces.map(written)) };
 }
 
-/** Words that are a page's own and need no escaping. */
+/** Trusted text, used without escaping. */
 export const raw = (text: string): Html => ({ html: text });
 
 function written(piece: Piece): string {
@@ -20,7 +20,7 @@ function written(piece: Piece): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-// What XML has no place for at all (most control characters, halves of surrogate pairs) is left out.
+// Characters that XML does not allow (most control characters, unpaired surrogates) are removed.
 const UNPRINTABLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 export const printable = (text: string): string => text.replace(UNPRINTABLE, "");
@@ -29,7 +29,7 @@ export function escaped(text: string): string {
   return printable(text).replace(/[&<>"']/g, (c) => ENTITIES[c] as string);
 }
 
-/** A table of the numbers behind a figure. Cells that are numbers stand at the right. */
+/** A table of the numbers behind a figure. Numeric cells are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number | Html)[])[]): Html {
   const cell = (one: string | number | Html): Html =>
     typeof one === "number" ? html`<td class="number">${figure(one)}</td>` : html`<td>${one}</td>`;
@@ -39,7 +39,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 </table></div>`;
 }
 
-/** Three or four digits, as a person would write them. */
+/** A number rounded to three or four digits for reading. */
 export function figure(value: number): string {
   const size = Math.abs(value);
   if (value === 0) return "0";
@@ -52,7 +52,7 @@ export function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** Nanoseconds in the unit that suits them. */
+/** Nanoseconds in a suitable unit. */
 export function duration(ns: number): string {
   const units = [
     [1e9, "s"],

@@ -1,4 +1,4 @@
-// The page: one file, no scripts, nothing from outside.
+// The HTML page of a report: one file, no scripts, no external resources. Called by halfulp report.
 import { disagreements } from "../measure/bits.ts";
 import type { Origin } from "../origin.ts";
 import type { Parts, Run } from "../read.ts";
@@ -15,7 +15,7 @@ import { STYLE } from "./style.ts";
 interface Section {
   readonly id: string;
   readonly title: string;
-  readonly about: string;
+  readonly intro: string;
   draw(parts: Parts, origin: Origin): Html[];
 }
 
@@ -25,59 +25,60 @@ const SECTIONS: readonly Section[] = [
   {
     id: "bits",
     title: "The same bits everywhere",
-    about: "Fixed inputs through every engine, number of threads and schedule. Results that agree to the last bit have the same hash.",
+    intro:
+      "Fixed inputs, computed with every engine, number of threads and schedule. Results that agree to the last bit have the same hash.",
     draw: ({ bits }) => (bits ? [drawBits(bits)] : []),
   },
   {
     id: "accuracy",
     title: "Forward error against condition number",
-    about:
-      "How wrong a result is depends on the condition of the problem. Exact solutions and errors are computed with integers, so the figures are the same on every machine.",
+    intro:
+      "The error of a result depends on the condition of the problem. Exact solutions and errors are computed with integers, so the figures are the same on every machine.",
     draw: ({ accuracy }) => (accuracy ? drawAccuracy(accuracy) : []),
   },
   {
     id: "stages",
     title: "What exactness costs",
-    about:
-      "Every stage alone does all the work and returns the same bits: the superaccumulator takes every term; expansions (fpe2 … fpe8) hold 2 to 8 components, with or without early exit, before they spill into it. What the routines do is called certified: they enclose the result by fast arithmetic, and go on only where the enclosure leaves a doubt.",
+    intro:
+      "Every stage, doing all the work alone, returns the same bits: the superaccumulator adds every term; expansions (fpe2 … fpe8) hold 2 to 8 components, with or without early exit, and spill into it. The routines themselves are labelled certified: they enclose the result with fast arithmetic, and continue only if the enclosure does not determine it.",
     draw: ({ stages }, origin) => (stages ? drawStages(stages, on(origin)) : []),
   },
   {
     id: "sparse",
     title: "Sparse triangular solves",
-    about:
-      "The schedules of the sparse paper over grids and aspect ratios: speed, set-up, and the number of solves after which a schedule pays.",
+    intro:
+      "The schedules of the sparse paper over grids and aspect ratios: speed, set-up time, and the number of solves after which a schedule pays off.",
     draw: ({ sparse }, origin) => (sparse ? drawSparse(sparse, on(origin)) : []),
   },
   {
     id: "solve",
     title: "Systems of equations",
-    about: "solve(): factors in binary32, refined with exact residuals until the solution is as good as one of binary64.",
+    intro: "solve() factors in binary32 and refines with exact residuals until the solution has binary64 quality.",
     draw: ({ solve }, origin) => (solve ? drawSolve(solve, on(origin)) : []),
   },
   {
     id: "gpu",
     title: "On a GPU",
-    about: "The OpenCL engine beside the vendor's libraries.",
+    intro: "The OpenCL engine compared with the vendor's libraries.",
     draw: ({ gpu }) => (gpu ? drawGpu(gpu) : []),
   },
   {
     id: "others",
-    title: "Beside other libraries",
-    about:
-      "Our routines beside native libraries (OpenBLAS, CXSparse), plain arithmetic and JavaScript libraries, which round at every step.",
+    title: "Compared with other libraries",
+    intro:
+      "Our routines compared with native libraries (OpenBLAS, CXSparse), plain arithmetic and JavaScript libraries, which round at every step.",
     draw: ({ races }, origin) => (races ? drawRaces(races, on(origin)) : []),
   },
 ];
 
-/** The whole page for these runs, drawn by this version. */
+/** The page for these runs. */
 export function drawPage(runs: readonly Run[], version: string): string {
-  const sections = SECTIONS.flatMap(({ id, title, about, draw }) => {
+  const sections = SECTIONS.flatMap(({ id, title, intro, draw }) => {
     const parts = runs.flatMap(({ origin, parts: own }) => {
       const figures = draw(own, origin);
       return figures.length > 0 ? [html`<p class="source">${sourceOf(origin)}</p>${figures}`] : [];
     });
-    return parts.length > 0 ? [{ id, title, body: html`<section id="${id}"><h2>${title}</h2><p>${about}</p>${parts}</section>` }] : [];
+    return parts.length > 0 ? [{ id, title, body: html`<section id="${id}"><h2>${title}</h2><p>${intro}</p>${parts}</section>` }] : [];
   });
   const missing = runs.flatMap(({ parts }) => parts.missing ?? []);
   return html`<!doctype html>
@@ -101,7 +102,7 @@ ${verdict(runs)}
 ${sections.map(({ body }) => body)}
 ${missing.length > 0 ? html`<section id="missing"><h2>Not measured</h2><ul>${missing.map((one) => html`<li>${one}</li>`)}</ul></section>` : undefined}
 </main>
-<footer>Written by halfulp ${version}. Times are minima or medians of a few rounds on a machine that does other things too: compare within a figure.</footer>
+<footer>Written by halfulp ${version}. Times are minima or medians of a few rounds on a machine that may be busy: compare them within a figure.</footer>
 </body>
 </html>
 `.html;
@@ -118,7 +119,7 @@ function sourceOf({ benchmark, machine, date }: Origin): Html {
   return html`Source: ${benchmark === "report" ? "" : `${benchmark}, `}${machine.processor}, ${day(date)}`;
 }
 
-// Of one run all that is known; of several a line each, which opens.
+// The origin of a single run in full; of several runs one expandable line each.
 function provenance(runs: readonly Run[]): Html {
   const lists = runs.map(({ origin }) => known(origin));
   if (lists.length === 1) return lists[0] as Html;

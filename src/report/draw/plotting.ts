@@ -1,5 +1,5 @@
-// The plotting library and the document it draws in, in one place: the build puts both with what they need into one file, so
-// that the package itself depends on neither. Loaded by the report alone.
+// The plotting library and the document it draws in. scripts/bundle.mjs bundles both, with their dependencies, into this one file, so
+// that the package depends on neither. Only the report loads it.
 import { parseHTML } from "linkedom";
 
 export { axisX, axisY, barX, dot, gridX, gridY, line, plot, ruleX, ruleY, text } from "@observablehq/plot";

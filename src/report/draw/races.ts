@@ -1,4 +1,4 @@
-// Our routines beside other libraries: times in units of our own.
+// The figures that compare our routines with other libraries: times relative to ours.
 import type { Race } from "../read.ts";
 import { curve, drawn, grid, logarithmic, roomFor, type Series, WIDTH } from "./figure.ts";
 import { sizeOf } from "./gpu.ts";
@@ -15,7 +15,7 @@ const FAMILIES: readonly (Series & { readonly is: RegExp })[] = [
 ];
 const familyOf = (rival: string): string => (FAMILIES.find(({ is }) => is.test(rival)) as Series).name;
 
-/** One figure an operation; the unit is our fastest time, and of each family the fastest stands for it. */
+/** One figure per operation. Times are relative to our fastest; each family is represented by its fastest member. */
 export function drawRaces(races: readonly Race[], where: string): Html[] {
   const operations = [...new Set(races.map(({ op }) => op))];
   return operations.map((op) =>
@@ -29,26 +29,26 @@ export function drawRaces(races: readonly Race[], where: string): Html[] {
 
 function drawOperation(op: string, races: readonly Race[], where: string): Html {
   const points = races.flatMap((race) => {
-    const least = new Map<string, number>();
+    const fastest = new Map<string, number>();
     for (const { name, median } of race.rivals)
-      least.set(familyOf(name), Math.min(least.get(familyOf(name)) ?? Number.POSITIVE_INFINITY, median));
-    const unit = least.get(HALFULP);
-    return unit === undefined ? [] : [...least].map(([family, time]) => ({ row: sizeOf(race), family, x: time / unit }));
+      fastest.set(familyOf(name), Math.min(fastest.get(familyOf(name)) ?? Number.POSITIVE_INFINITY, median));
+    const unit = fastest.get(HALFULP);
+    return unit === undefined ? [] : [...fastest].map(([family, time]) => ({ row: sizeOf(race), family, x: time / unit }));
   });
   const x = logarithmic([...points.map((point) => point.x), 0.5, 2]);
   const rows = [...new Set(points.map(({ row }) => row))];
   const series = FAMILIES.filter(({ name }) => points.some(({ family }) => family === name));
   return drawn({
-    title: `${routineOf(op)} beside others`,
-    label: `Times in units of ours, for ${series.map(({ name }) => name).join(", ")}`,
-    caption: html`Time divided by that of the exact routine, ${where}: left of 1 is faster than we are, right of it slower. Of each family the fastest.`,
+    title: `${routineOf(op)} compared with others`,
+    label: `Times relative to ours, for ${series.map(({ name }) => name).join(", ")}`,
+    caption: html`Time divided by that of the exact routine, ${where}: left of 1 is faster than ours, right of 1 is slower. The fastest member of each family is shown.`,
     series,
     plot: {
       width: WIDTH,
       height: 66 + 20 * rows.length,
       marginLeft: roomFor(rows),
       marginRight: 24,
-      x: { ...x, label: "time in units of ours →" },
+      x: { ...x, label: "time relative to ours →" },
       y: { type: "point", domain: rows, label: null, padding: 0.6 },
       marks: [
         ...grid(x.ticks),

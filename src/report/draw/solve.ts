@@ -1,4 +1,4 @@
-// The mixed-precision solver: speed, steps of refinement, and systems that are ill-conditioned.
+// The figures of solve: speed, refinement steps, and ill-conditioned systems.
 import type { IllPoint, SolveEngines, SolveRow, SolveTables } from "../measure/solve.ts";
 import { curve, drawn, grid, logarithmic, type Series, sizesScale, WIDTH } from "./figure.ts";
 import { duration, figure, grouped, type Html, html, table } from "./html.ts";
@@ -7,7 +7,7 @@ export function drawSolve({ cpu, gpu, ill }: SolveTables, where: string): Html[]
   return [
     ...(cpu?.rows ? drawEngines(cpu, `Without a GPU, ${where}`) : []),
     ...(gpu?.rows ? drawEngines(gpu, `CPU and GPU, ${gpu.device ?? where}`) : []),
-    ...(gpu?.missing ? [html`<p class="missing">A GPU is not measured: ${gpu.missing}</p>`] : []),
+    ...(gpu?.missing ? [html`<p class="missing">No GPU was measured: ${gpu.missing}</p>`] : []),
     ...(ill ? drawIll(ill.n, ill.points) : []),
   ];
 }
@@ -17,10 +17,10 @@ const isMeasured = (row: SolveRow): row is Measured => row.time !== undefined &&
 
 const COLOURS = ["var(--blue)", "var(--orange)", "var(--green)", "var(--purple)", "var(--grey)", "var(--sky)"];
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "times", "star"] as const;
-// Of one method the lines are whole, of the others broken.
+// Lines are solid for "mixed" and dashed for the other methods.
 const DASHES: Readonly<Record<string, string>> = { double: "6 3", exact: "2 3" };
 
-// Where CPU and GPU share the work there is a panel for each look-ahead, and what shares nothing is in all of them.
+// If CPU and GPU share the work, there is one panel per look-ahead, and rows without sharing appear in all panels.
 function drawEngines({ rows = [] }: SolveEngines, title: string): Html[] {
   const measured = rows.filter(isMeasured);
   if (measured.length === 0) return [];
@@ -88,13 +88,13 @@ function drawEngines({ rows = [] }: SolveEngines, title: string): Html[] {
     draw(
       "Gflop/s",
       "Gflop/s",
-      html`Effective speed of solve(): 2/3 n³ + 2 n² operations over the time of a whole solve, refinement included. <em>mixed</em> factors in binary32 and refines with exact residuals, <em>double</em> factors in binary64.`,
+      html`Effective speed of solve(): 2/3 n³ + 2 n² operations divided by the total time, including refinement. <em>mixed</em> factors in binary32 and refines with exact residuals, <em>double</em> factors in binary64.`,
       series,
       ({ gflops }) => gflops,
       false,
     ),
     draw(
-      "steps of refinement",
+      "refinement steps",
       "steps",
       html`Corrections until the scaled residual is at most 1.`,
       refined,
@@ -126,7 +126,7 @@ const ANSWERS: readonly Series[] = [
   { name: "exact", colour: "var(--green)", symbol: "triangle" },
 ];
 
-// Above 2^53 / n the vector that A makes small satisfies the criterion for any right-hand side, if it is only long enough.
+// Above 2^53 / n, a large enough multiple of the vector that A maps to nearly zero satisfies the criterion for any right-hand side.
 function drawIll(n: number, all: readonly IllPoint[]): Html[] {
   const points = all.filter(({ condition }) => condition <= 2 ** 53 / n);
   if (points.length === 0) return [];
@@ -143,9 +143,9 @@ function drawIll(n: number, all: readonly IllPoint[]): Html[] {
   };
   return [
     drawn({
-      title: "Ill-conditioned systems: who answers",
-      label: `Share of systems answered by ${series.map(({ name }) => name).join(", ")} against the condition number`,
-      caption: html`Systems of order ${n}, ${seeds} ${seeds === 1 ? "seed" : "seeds"} for each condition up to 2⁵³ / n, above which the criterion tells nothing. Where refinement with binary32 factors does not converge solve() goes on to binary64 factors, and from there to those of exlu.`,
+      title: "Ill-conditioned systems: which method succeeds",
+      label: `Share of systems solved by ${series.map(({ name }) => name).join(", ")} against the condition number`,
+      caption: html`Systems of order ${n}, ${seeds} ${seeds === 1 ? "seed" : "seeds"} per condition up to 2⁵³ / n, above which the criterion means nothing. If refinement with binary32 factors does not converge, solve() falls back to binary64 factors, and then to those of exlu.`,
       series,
       plot: {
         width: WIDTH,
@@ -163,7 +163,7 @@ function drawIll(n: number, all: readonly IllPoint[]): Html[] {
         ],
       },
       numbers: table(
-        ["condition", "mixed converges", "in steps", ...series.map(({ name }) => `answered by ${name}`)],
+        ["condition", "mixed converges", "in steps", ...series.map(({ name }) => `solved by ${name}`)],
         conditions.map((condition) => {
           const of = at(condition);
           const converged = of.filter(({ mixed }) => mixed.converged).length;

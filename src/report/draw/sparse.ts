@@ -1,4 +1,4 @@
-// The tables of the sparse paper as figures: a row for each grid, a mark for each schedule.
+// The tables of the sparse paper as figures: one row per grid, one mark per schedule.
 import { BINARY64, SCHEDULES, type ScheduleRow, type SparseCase, type SparseTables } from "../measure/sparse.ts";
 import { curve, drawn, grid as lines, logarithmic, roomFor, type Series, WIDTH } from "./figure.ts";
 import { duration, figure, grouped, type Html, html, table } from "./html.ts";
@@ -37,7 +37,7 @@ export function drawSparse({ groups, engine }: SparseTables, where: string): Htm
 
 function drawGroup(title: string, cases: readonly SparseCase[], where: string): Html {
   const measured = cases.filter((one) => one.schedules);
-  const missing = cases.flatMap((one) => (one.missing === undefined ? [] : [html`<p>${one.name} is not measured: ${one.missing}</p>`]));
+  const missing = cases.flatMap((one) => (one.missing === undefined ? [] : [html`<p>${one.name} was not measured: ${one.missing}</p>`]));
   if (measured.length === 0) return html`<div class="missing">${missing}</div>`;
   const names = measured.map(({ name }) => name);
   const points = (value: (row: ScheduleRow) => number | null | undefined): Point[] =>
@@ -58,27 +58,27 @@ function drawGroup(title: string, cases: readonly SparseCase[], where: string): 
     panel(`${title}: GFLOPS`, "GFLOPS", gflops, series, {
       ...about,
       scale: { domain: [0, Math.max(...gflops.map(({ x }) => x)) * 1.04] },
-      caption: html`Speed of y = (U + D)⁻¹ (L + D)⁻¹ x, two operations an entry, ${where}. Grids go from square to elongated: the longer, the fewer rows can be solved at once. Schedules by levels (levr, levc), without synchronization between levels (slfr, slfc, gsf), on rows and on columns.`,
+      caption: html`Speed of y = (U + D)⁻¹ (L + D)⁻¹ x, two operations per entry, ${where}. Grids range from square to elongated: the longer the grid, the fewer rows can be solved in parallel. Schedules proceed by levels (levr, levc) or without synchronization between levels (slfr, slfc, gsf), over rows or columns.`,
       numbers: gflopsTable(measured),
     }),
-    panel(`${title}: set-up`, "set-up in solves", setUps, series, {
+    panel(`${title}: set-up`, "set-up time in solves", setUps, series, {
       ...about,
       scale: logarithmic(setUps.map(({ x }) => x)),
-      caption: html`What the analysis of both triangles takes, in the time of one solve by the same schedule.`,
+      caption: html`Analysis time of both triangles, divided by the time of one solve with the same schedule.`,
       numbers: setUpTable(measured),
     }),
     ...(pays.length === 0
       ? []
       : [
           panel(
-            `${title}: solves until it pays`,
+            `${title}: solves until it pays off`,
             "solves",
             pays,
             series.filter(({ name }) => name !== "serial"),
             {
               ...about,
               scale: logarithmic([...pays.map(({ x }) => x), 10]),
-              caption: html`The number of solves from which on a schedule, set-up included, is faster than the serial one; no mark where it never is.`,
+              caption: html`The number of solves from which a schedule, including set-up, is faster than the serial one; no mark if it never is.`,
               numbers: paysTable(measured),
             },
           ),
@@ -133,7 +133,7 @@ function panel(
   });
 }
 
-// A line for every matrix and mode, a column for every schedule.
+// One row per matrix and mode, one column per schedule.
 function grid(cases: readonly SparseCase[], cell: (row: ScheduleRow) => string | number): Html {
   const rows = cases.flatMap(({ name, n, entries, schedules = [] }) =>
     Object.keys(MODES).map((mode) => [

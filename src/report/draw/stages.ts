@@ -1,4 +1,4 @@
-// Times of the stages: against n where there are several, side by side where there is one.
+// The figures of the stages: times against n if there are several sizes, side by side if there is one.
 import { OPERATIONS, PLAIN, type StagedOperation, type StageRace } from "../measure/stages.ts";
 import { curve, drawn, grid, logarithmic, type PlotMark, roomFor, type Series, sizesScale, WIDTH } from "./figure.ts";
 import { duration, grouped, type Html, html, table } from "./html.ts";
@@ -19,7 +19,7 @@ const SERIES: readonly Series[] = [...ALWAYS, ...SIZES.map(expansion)];
 
 const termsOf = (op: string, n: number): number => (Object.hasOwn(OPERATIONS, op) ? OPERATIONS[op as StagedOperation].terms(n) : n);
 
-/** One figure an operation. `where` says on what, `plain` what the plain times are of. */
+/** One figure per operation. `where` names the machine, `plain` describes the plain times. */
 export function drawStages(races: readonly StageRace[], where: string, plain = "an ordinary loop in JavaScript"): Html[] {
   const operations = [...new Set(races.map(({ op }) => op))];
   return operations.map((op) => {
@@ -28,7 +28,7 @@ export function drawStages(races: readonly StageRace[], where: string, plain = "
   });
 }
 
-// Panels: kinds of data from left to right, without and with early exit from top to bottom.
+// Panels: kinds of data from left to right; without and with early exit from top to bottom.
 function againstSize(op: string, races: readonly StageRace[], where: string, plain: string): Html {
   const points = races.flatMap(({ kind, n, stages }) =>
     stages.flatMap(({ name, min }) =>
@@ -47,8 +47,8 @@ function againstSize(op: string, races: readonly StageRace[], where: string, pla
   });
   return drawn({
     title: `Stages of ${routineOf(op)} ${where}`,
-    label: `Nanoseconds for each term against n, for ${series.map(({ name }) => name).join(", ")}`,
-    caption: html`Time for each ${op === "sum" ? "term" : "product"} against n; <em>plain</em> is ${plain}.`,
+    label: `Nanoseconds per term against n, for ${series.map(({ name }) => name).join(", ")}`,
+    caption: html`Time per ${op === "sum" ? "term" : "product"} against n; <em>plain</em> is ${plain}.`,
     series,
     plot: {
       width: WIDTH,
@@ -86,8 +86,8 @@ function sideBySide(op: string, races: readonly StageRace[], where: string): Htm
   const series = kinds.map((kind, k) => ({ ...(KINDS[k % KINDS.length] as Series), name: kind }));
   return drawn({
     title: `Stages of ${routineOf(op)}, n = ${grouped(n)}, ${where}`,
-    label: `Nanoseconds for each term of every stage, for ${kinds.join(", ")}`,
-    caption: html`Time for each ${op === "sum" ? "term" : "product"}.`,
+    label: `Nanoseconds per term for every stage, for ${kinds.join(", ")}`,
+    caption: html`Time per ${op === "sum" ? "term" : "product"}.`,
     series,
     plot: {
       width: WIDTH,
@@ -124,8 +124,5 @@ function numbersOf(op: string, races: readonly StageRace[]): Html {
       return found ? duration(found.min) : "";
     }),
   ]);
-  return table(
-    [`${routineOf(op)}: the fastest call`, ...races.map(({ kind, n, engine }) => `${kind}, n = ${grouped(n)}, ${engine}`)],
-    rows,
-  );
+  return table([`${routineOf(op)}: fastest call`, ...races.map(({ kind, n, engine }) => `${kind}, n = ${grouped(n)}, ${engine}`)], rows);
 }

@@ -1,4 +1,4 @@
-// The style of the page. Drawings take their colours from these variables: one set for light and one for dark.
+// The style sheet of the page. Figures take their colours from these variables, one set for light mode and one for dark mode.
 export const STYLE = `
 :root {
   color-scheme: light dark;

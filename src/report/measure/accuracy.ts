@@ -1,5 +1,5 @@
-// The accuracy figures of the papers: relative forward errors against the condition number, each computed exactly from the
-// exact solution and rounded once. Every engine returns the same bits, so the errors depend on nothing but the version.
+// The accuracy figures of the papers: relative forward errors against the condition number, computed from the exact solution and rounded
+// once. Every engine returns the same bits, so the errors depend only on the version.
 
 import type { Matrix } from "../../arrays/types.ts";
 import type { Kernels } from "../../engines/kernels.ts";
@@ -16,7 +16,7 @@ import { uniform } from "./data.ts";
 import { exactProduct, exactSolution, exactSubstitution, type Rationals, relativeError } from "./exactErrors.ts";
 import { plainFactors, plainProduct, plainSolve, plainSubstitution } from "./plain.ts";
 
-/** What was asked for, the condition that came out, and the error of every method; null where a result is not finite. */
+/** The requested condition, the actual one, and the error of every method; null if a result is not finite. */
 export interface AccuracyPoint {
   readonly asked: number;
   readonly seed: number;
@@ -26,7 +26,7 @@ export interface AccuracyPoint {
 
 export interface AccuracyCurve {
   readonly n: number;
-  /** What is called the condition. */
+  /** The definition of the condition number. */
   readonly condition: string;
   readonly points: readonly AccuracyPoint[];
 }
@@ -38,7 +38,7 @@ export interface Accuracy {
   readonly lu: AccuracyCurve;
 }
 
-/** How much is measured: the order, the number of seeds, and of the conditions every so-many-th. */
+/** How much to measure: the order, the number of seeds, and one in `every` of the conditions. */
 export interface AccuracyScale {
   readonly n: number;
   readonly seeds: number;
@@ -72,12 +72,12 @@ export function measureAccuracy(which: keyof Accuracy, engine: Kernels, { n, see
   return { n, condition: meaning, points };
 }
 
-/** The methods of a curve, in the order of their measurement. */
+/** The methods of a curve, in the order of measurement. */
 export function methodsOf({ points: [first] }: AccuracyCurve): string[] {
   return Object.keys(first ?? {}).filter((name) => !["asked", "seed", "condition"].includes(name));
 }
 
-/** The largest error of the seeds, 1 being the most there is. */
+/** The largest error over all seeds, at most 1. */
 export function worst({ points }: AccuracyCurve, asked: number, method: string): number {
   return Math.max(...points.filter((point) => point.asked === asked).map((point) => Math.min(point[method] ?? 1, 1)));
 }
@@ -121,7 +121,7 @@ function triangularErrors({ extrsv }: Exact, T: Matrix, b: Float64Array): Return
   return { condition: skeelCondition(T, rounded(exact)), errors };
 }
 
-// The right-hand side is that of a solution of random numbers: made by rounding A x, it has an exact solution of its own.
+// The right-hand side is A x rounded, for random x, so its exact solution differs from x.
 function lu({ exgemv, exlu, solve }: Exact, n: number, asked: number, seed: number): ReturnType<Measure> {
   const A = illConditionedMatrix(n, asked, seed);
   const b = exgemv(1, A, uniform(n, seed), 0, new Float64Array(n));

@@ -1,11 +1,10 @@
-// All measurements of a report at a chosen scale.
+// All measurements of a report at a chosen scale. Called by the commands report and bench.
 
 import type { Engine } from "../../api/engine.ts";
-import { engines, open } from "../../api/open.ts";
+import { open } from "../../api/open.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { embedded } from "../../engines/embedded.ts";
-import { cores } from "../../engines/threads/cores.ts";
-import type { SolveMethod } from "../../routines/solve/types.ts";
+import { ENGINES, type EngineRow } from "../../engines/table.ts";
 import { originHere } from "../origin.ts";
 import { PARTS, type Part, type Scale } from "../parts.ts";
 import type { Parts, Run } from "../read.ts";
@@ -16,20 +15,20 @@ import { type IllPoint, measureIll, measureSolve, type SolveRow } from "./solve.
 import { measureMatrix, type SparseCase } from "./sparse.ts";
 import { KINDS, raceStages, type StagedOperation, type StageRace } from "./stages.ts";
 
-// From what binary32 factors can do to what they cannot. Above 2^53 / n the criterion tells nothing.
+// From systems that binary32 factors can solve to systems that they cannot. Above 2^53 / n the criterion means nothing.
 const CONDITIONS = Array.from({ length: 12 }, (_, k) => Number(`1e${k + 2}`));
 
-/** Told before each step: how much of the whole is done, from 0 to 1, and what comes. */
+/** Called before each step with the fraction done, from 0 to 1, and what comes next. */
 export type Progress = (done: number, what: string) => void;
 
-// A part of the work, with about how long it takes in units of its own choice: parts of one scale use the same.
+// A piece of work and roughly how long it takes. The unit is arbitrary, but the same for all steps of a scale.
 interface Step {
   readonly what: string;
   readonly weight: number;
   run(): Promise<void>;
 }
 
-/** Measure these parts on this machine. */
+/** Measures these parts on this machine. */
 export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, progress: Progress = () => {}): Promise<Run> {
   const sizes = SCALES[scale]();
   const origin = originHere("report", embedded().name);
@@ -37,11 +36,11 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
   const missing: string[] = [];
   const planned = { bits: bitsSteps, accuracy: accuracySteps, stages: stagesSteps, sparse: sparseSteps, solve: solveSteps };
   const steps = parts.flatMap((part) => planned[part]());
-  const whole = steps.reduce((sum, { weight }) => sum + weight, 0);
+  const total = steps.reduce((sum, { weight }) => sum + weight, 0);
   let done = 0;
   for (const { what, weight, run } of steps) {
-    progress(done / whole, what);
-    await breath();
+    progress(done / total, what);
+    await yieldToEvents();
     await run();
     done += weight;
   }
@@ -50,8 +49,7 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
 
   function bitsSteps(): Step[] {
     const run = async (): Promise<void> => {
-      const opencl = (await engines()).find(({ kind }) => kind === "opencl");
-      found.bits = await measureBits(opencl?.device);
+      found.bits = await measureBits();
     };
     return [{ what: "bits of all engines", weight: 4, run }];
   }
@@ -84,7 +82,7 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
     );
   }
 
-  // In seconds, as measured here with three rounds.
+  // In seconds, measured with three rounds.
   function stagesWeight(op: StagedOperation, n: number): number {
     const terms = { sum: n, dot: 2 * n, gemv: 3 * n ** 2, trsv: 3 * n ** 2, lu: 10 * n ** 3 }[op];
     return 0.05 + (sizes.stages.rounds / 3) * 6e-7 * terms;
@@ -94,28 +92,23 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
     const rows: SolveRow[] = [];
     const points: IllPoint[] = [];
     found.solve = { cpu: { device: embedded().name, rows }, ill: { n: sizes.solve.ill, points } };
-    const solves = (
-      name: string,
-      start: () => Promise<Engine>,
-      orders: readonly number[],
-      methods: readonly SolveMethod[],
-      into: SolveRow[],
-    ) => ({
-      what: `solve on ${name}`,
+    // An engine that runs on a device is measured on a GPU, in orders of its own; the others are compared on the CPU.
+    const timed = ENGINES.map(({ kind, summary, options }: (typeof ENGINES)[number] & EngineRow) => ({
+      what: `solve on ${summary}`,
       weight: 3e-9 * sizes.solve.rounds * Math.max(...sizes.solve.orders) ** 3,
       async run() {
-        const engine = await opened(`Solves on ${name}`, start);
+        const onDevice = options.includes("device");
+        const engine = await opened(`Solves on ${summary}`, () => open(kind, onDevice ? { device: "gpu" } : {}));
         if (!engine) return;
-        for (const method of methods) for (const n of orders) into.push(await measureSolve(engine, name, method, n, sizes.solve.rounds));
-        if (engine.kind === "opencl") found.solve = { ...found.solve, gpu: { device: engine.device, rows: into } };
+        const { device } = engine;
+        const into: SolveRow[] = onDevice ? [] : rows;
+        for (const method of onDevice ? (["mixed"] as const) : (["mixed", "double"] as const))
+          for (const n of onDevice ? sizes.solve.gpu : sizes.solve.orders)
+            into.push(await measureSolve(engine, device, method, n, sizes.solve.rounds));
+        if (onDevice) found.solve = { ...found.solve, gpu: { device, rows: into } };
         await engine.close();
       },
-    });
-    const timed = [
-      solves("one thread", () => open("wasm"), sizes.solve.orders, ["mixed", "double"], rows),
-      ...(cores() > 1 ? [solves(`${cores()} threads`, () => open("threads"), sizes.solve.orders, ["mixed", "double"], rows)] : []),
-      solves("a GPU", () => open("opencl", { device: "gpu" }), sizes.solve.gpu, ["mixed"], []),
-    ];
+    }));
     const ill = CONDITIONS.map((condition) => ({
       what: `solve, condition ${condition.toExponential(0)}`,
       weight: 0.02 * sizes.solve.seeds,
@@ -126,7 +119,7 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
     return [...timed, ...ill];
   }
 
-  // What cannot be opened is told of in the report.
+  // The report lists the engines that cannot be opened.
   async function opened(what: string, start: () => Promise<Engine>): Promise<Engine | undefined> {
     try {
       return await start();
@@ -157,5 +150,5 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
   }
 }
 
-// Signals and the terminal get their turn.
-const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+// Lets signals and the terminal be served.
+const yieldToEvents = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,63 +1,60 @@
-// One set of fixed inputs through every engine, number of threads and schedule that there is here: the SHA-256 of the bits of
-// each routine's results, which must be the same for all of them.
+// The table of hashes: fixed inputs through the synchronous functions and every engine, number of threads and schedule of this machine.
+// The SHA-256 of each routine's results must be the same for all of them.
 
-import { openOnThisThread } from "../../api/open.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
-import { hashOf } from "../../cli/hashing.ts";
-import { embedded } from "../../engines/embedded.ts";
+import { type Callable, everyOpening } from "../../cli/engines.ts";
+import { hashOf } from "../../cli/output/hashing.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedTriangular } from "../../problems/illConditionedTriangular.ts";
 import { laplacian } from "../../problems/laplacian.ts";
-import type { Solves } from "../../routines/solve/types.ts";
-import type { AsyncMethods, Routines } from "../../routines/types.ts";
-import { engineOf, kernels, openclKernels, openThreads, routinesOn } from "../../study.ts";
 import { dominant, dotOfCondition, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
 import { SCHEDULES } from "./sparse.ts";
 
 export interface BitsRow {
-  /** Engine, number of threads, device. */
+  /** The device, with the number of threads if it is a pool. */
   readonly engine: string;
   readonly schedule: string;
-  /** For each routine the hash of its results; nothing where this engine or schedule has no such routine. */
+  /** The hash of each routine's results; a routine that does not apply to this row has none. */
   readonly hashes: Readonly<Record<string, string>>;
-  /** Why an engine does not run here. */
+  /** Why the engine cannot run here. */
   readonly missing?: string;
 }
 
 export interface Bits {
-  /** What went in, in words. */
+  /** A description of the inputs. */
   readonly inputs: string;
   readonly rows: readonly BitsRow[];
 }
 
-/** The threads that are tried, more than there are cores too. */
+// Pool sizes to try, some of them larger than the number of cores.
 const THREADS = [1, 2, 3, 4, 7];
 const N = 4096;
 const ORDER = 96;
 const GRID = 24;
 const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; binary64`;
 
-// The routines of engines that answer at once and of those that answer later, for one precision.
-type Some = Pick<Solves, "solve"> &
-  Pick<Routines<Float64Array>, "exsum" | "exdot" | "exnrm2" | "exgemv" | "exgemm" | "extrsv" | "exlu" | "exluBatch" | "sptrsv">;
-type Later = Some | AsyncMethods<Some>;
 type Results = readonly (Real | Int32Array)[];
-type Run = (routines: Some) => Promise<Results>;
+type Run = (routines: Callable) => Promise<Results>;
 
-const well = { x: uniform(N, 1), y: uniform(N, 2) };
+const wellConditioned = { x: uniform(N, 1), y: uniform(N, 2) };
 
-// `await` takes either: what answers at once too.
 const DENSE: Readonly<Record<string, Run>> = {
   async exsum({ exsum }) {
-    return [Float64Array.of(await exsum(well.x), await exsum(sumOfCondition(N, 1e30)), await exsum(well.x, { round: "up" }))];
+    return [
+      Float64Array.of(
+        await exsum(wellConditioned.x),
+        await exsum(sumOfCondition(N, 1e30)),
+        await exsum(wellConditioned.x, { round: "up" }),
+      ),
+    ];
   },
   async exdot({ exdot }) {
     const { x, y } = dotOfCondition(N, 1e30);
-    return [Float64Array.of(await exdot(well.x, well.y), await exdot(x, y), await exdot(x, y, { round: "down" }))];
+    return [Float64Array.of(await exdot(wellConditioned.x, wellConditioned.y), await exdot(x, y), await exdot(x, y, { round: "down" }))];
   },
-  exnrm2: async ({ exnrm2 }) => [Float64Array.of(await exnrm2(well.x), await exnrm2(well.x.map((v) => v * 1e-200)))],
+  exnrm2: async ({ exnrm2 }) => [Float64Array.of(await exnrm2(wellConditioned.x), await exnrm2(wellConditioned.x.map((v) => v * 1e-200)))],
   async exgemv({ exgemv }) {
     const { rows, vector } = hardProduct(ORDER);
     const random = matrix(uniform(ORDER ** 2, 3), ORDER, ORDER);
@@ -123,65 +120,32 @@ const sparse =
     return results;
   };
 
-interface Candidate {
-  readonly engine: string;
-  /** Whether schedules differ on it: on one thread of JavaScript all of them run serially. */
-  readonly scheduled: boolean;
-  open(): Promise<{ routines: Later; close?(): Promise<void> }>;
-}
-
-// The engines by name, as far as this machine may have them. Synchronous engines are tried as such, which is another way in.
-function candidates(): Candidate[] {
-  const local = (["reference", "wasm-fma", "wasm-dekker"] as const).map((name) => ({
-    engine: name === "reference" ? "plain TypeScript" : name,
-    scheduled: false,
-    async open() {
-      const engine = kernels(name);
-      if (!engine) throw new EngineError(`${name}: this machine or this version of Node cannot run it`);
-      return { routines: routinesOn(engine) };
-    },
-  }));
-  const later = {
-    engine: `${embedded().name}, asynchronous`,
-    scheduled: false,
-    open: async () => ({ routines: openOnThisThread() as unknown as Later }),
-  };
-  const pools = THREADS.map((threads) => ({
-    engine: `${threads} ${threads === 1 ? "thread" : "threads"}, ${embedded().name}`,
-    scheduled: true,
-    async open() {
-      const engine = engineOf(await openThreads(threads));
-      return { routines: engine as unknown as Later, close: () => engine.close() };
-    },
-  }));
-  const opencl = { engine: "opencl", scheduled: true, open: async () => ({ routines: routinesOn(await openclKernels()) }) };
-  return [...local, later, ...pools, opencl];
-}
-
-/** The hashes of all engines. `device` is what the OpenCL engine is called. */
-export async function measureBits(device: string | undefined): Promise<Bits> {
+/** The hashes of the synchronous functions and of every engine. */
+export async function measureBits(): Promise<Bits> {
   const rows: BitsRow[] = [];
-  for (const { engine: name, scheduled, open } of candidates()) {
-    const engine = name === "opencl" && device !== undefined ? `opencl, ${device}` : name;
+  const { openings, missing } = await everyOpening(THREADS);
+  for (const { name, synchronous, hasSchedules, open } of openings) {
     try {
-      const { routines, close } = await open();
+      const { routines, device, close } = await open();
+      const label = synchronous ? `${device}, synchronous` : device;
+      const engine = rows.some((row) => row.engine === label) ? `${label} (${name})` : label; // a machine may have two equal devices
       const hashes: Record<string, string> = {};
-      for (const [routine, run] of Object.entries(DENSE)) hashes[routine] = hashOf(...(await run(routines as Some)));
-      const [first, ...others] = scheduled ? SCHEDULES : (["serial"] as const);
-      hashes.sptrsv = hashOf(...(await sparse(first)(routines as Some)));
+      for (const [routine, run] of Object.entries(DENSE)) hashes[routine] = hashOf(...(await run(routines)));
+      const [first, ...others] = hasSchedules ? SCHEDULES : (["serial"] as const);
+      hashes.sptrsv = hashOf(...(await sparse(first)(routines)));
       rows.push({ engine, schedule: first, hashes });
-      for (const schedule of others)
-        rows.push({ engine, schedule, hashes: { sptrsv: hashOf(...(await sparse(schedule)(routines as Some))) } });
-      await close?.();
+      for (const schedule of others) rows.push({ engine, schedule, hashes: { sptrsv: hashOf(...(await sparse(schedule)(routines))) } });
+      await close();
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      rows.push({ engine, schedule: "", hashes: {}, missing: error.message });
+      rows.push({ engine: name, schedule: "", hashes: {}, missing: error.message });
     }
   }
+  for (const { kind, reason } of missing) rows.push({ engine: kind, schedule: "", hashes: {}, missing: reason });
   return { inputs: INPUTS, rows };
 }
 
-/** The routines on which not all of the rows agree. */
+/** The routines whose rows do not all agree. */
 export function disagreements({ rows }: Bits): string[] {
   const names = new Set(rows.flatMap(({ hashes }) => Object.keys(hashes)));
   return [...names].filter((name) => new Set(rows.flatMap(({ hashes }) => hashes[name] ?? [])).size > 1);

@@ -1,7 +1,7 @@
-// Timing of rivals side by side. A machine has slow spells, so rivals take turns, round after round, and a spell meets all
-// of them. The figures of a report are minima and medians of a few rounds; bench/ measures longer.
+// Timing of rivals. Machines have slow periods, so rivals alternate, round by round, and a slow period affects all of them. A report
+// shows minima and medians of a few rounds; bench/ measures longer.
 
-/** In nanoseconds a call. */
+/** In nanoseconds per call. */
 export interface Timing {
   readonly name: string;
   readonly median: number;
@@ -13,10 +13,10 @@ export interface Rival {
   run(): unknown;
 }
 
-// One timing lasts at least this long, in milliseconds: the clock's own 50 ns are then below a thousandth.
-const MIN = 0.2;
+// The shortest timing, in milliseconds: the clock's resolution of 50 ns is then below a thousandth.
+const MIN_TIME = 0.2;
 
-// A loop of its own for promises: awaiting what is none costs more than short calls take.
+// A separate loop for promises: awaiting a value that is not a promise costs more than a short call.
 async function timed(run: () => unknown, calls: number): Promise<number> {
   const start = performance.now();
   let result = run();
@@ -29,20 +29,20 @@ async function timed(run: () => unknown, calls: number): Promise<number> {
   return performance.now() - start;
 }
 
-// Run this long before timing, in milliseconds: the first calls are interpreted and compiled.
+// Milliseconds to run before timing: the first calls are interpreted and compiled.
 const WARM_UP = 5;
 
-// The number of calls that make a timing.
+// The number of calls per timing.
 async function calibrated(run: () => unknown): Promise<number> {
   const start = performance.now();
   for (let calls = 1; ; ) {
     const time = await timed(run, calls);
-    if (time < MIN) calls *= 2;
+    if (time < MIN_TIME) calls *= 2;
     else if (performance.now() - start >= WARM_UP) return calls;
   }
 }
 
-/** Every rival timed once a round. */
+/** Times every rival once per round. */
 export async function race(rivals: readonly Rival[], rounds: number): Promise<Timing[]> {
   const runners: { rival: Rival; calls: number; times: number[] }[] = [];
   for (const rival of rivals) runners.push({ rival, calls: await calibrated(rival.run), times: [] });

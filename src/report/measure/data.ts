@@ -1,5 +1,5 @@
-// The data sets. All come from seeds, so that every machine measures the same numbers. Hard products and triangles are hard
-// in every entry of the result: a routine that computes most of them quickly and some slowly would look better than it is.
+// The data sets of the measurements. All come from seeds, so every machine measures the same numbers. Hard products and triangles are hard
+// in every entry of the result: otherwise a routine that computes most entries quickly would look better than it is.
 
 import { Random } from "../../arrays/random.ts";
 import { twoProd } from "../../exact/transforms.ts";
@@ -7,16 +7,16 @@ import { exdot, exsum } from "../../index.ts";
 import { illConditionedDot } from "../../problems/illConditionedDot.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 
-export const FILTER_MARGIN = "well-conditioned";
+export const WELL_CONDITIONED = "well-conditioned";
 export const HARD = "condition 1e30";
 
-/** Numbers in (-1, 1). */
+/** Uniform random numbers in (-1, 1). */
 export function uniform(n: number, seed: number): Float64Array {
   const random = new Random(seed);
   return Float64Array.from({ length: n }, () => random.signed());
 }
 
-/** A dot product of this condition, within a factor of 10. */
+/** A dot product with this condition, within a factor of 10. */
 export function dotOfCondition(n: number, condition: number): { x: Float64Array; y: Float64Array } {
   const { x, y } = illConditionedDot(n, condition, 3);
   const size = x.reduce((sum, v, i) => sum + Math.abs(v * (y[i] as number)), 0);
@@ -24,8 +24,8 @@ export function dotOfCondition(n: number, condition: number): { x: Float64Array;
 }
 
 /**
- * A sum of this condition: the products of a dot product and their errors, shuffled, have its exact value for their sum. Its
- * condition counts magnitudes twice, that of a sum once.
+ * A sum with this condition: the products of a dot product and their rounding errors, shuffled. The exact sum equals the dot product.
+ * The condition of a dot product counts magnitudes twice, that of a sum once.
  */
 export function sumOfCondition(n: number, condition: number): Float64Array {
   const { x, y } = illConditionedDot(n >> 1, 2 * condition, 4);
@@ -54,14 +54,14 @@ function checked<T>(data: T, reached: number, condition: number): T {
   return data;
 }
 
-/** Both triangles are well-conditioned: the other entries of a row add up to less than the diagonal. */
+/** A matrix whose triangles are both well-conditioned: the off-diagonal entries of a row add up to less than the diagonal. */
 export function dominant(n: number): Float64Array {
   const T = uniform(n * n, 11).map((v) => v / n);
   for (let k = 0; k < n; k++) T[k * n + k] = 1 + Math.abs(T[k * n + k] as number) * n;
   return T;
 }
 
-/** Rows u times powers of two and columns v times powers of two, where u v is a dot product of condition 1e30. */
+/** Rows that are u times powers of two and columns that are v times powers of two, where u v is a dot product of condition 1e30. */
 export function hardProduct(n: number): { rows: Float64Array; columns: Float64Array; vector: Float64Array } {
   const { x: u, y: v } = illConditionedDot(n, 1e30, 12);
   const random = new Random(13);
@@ -75,8 +75,8 @@ export function hardProduct(n: number): { rows: Float64Array; columns: Float64Ar
 }
 
 /**
- * A lower triangle whose solution x is representable and whose products cancel in every row: those of columns 2 i and
- * 2 i + 1 are opposite numbers, and what is left, T_kk x_k, is 2^-90 of one of them.
+ * A lower triangular system with a representable solution x whose products cancel in every row: those of columns 2 i and
+ * 2 i + 1 are opposite, and the remainder, T_kk x_k, is 2^-90 of one of them.
  */
 export function hardTriangle(n: number): { T: Float64Array; b: Float64Array; x: Float64Array } {
   const random = new Random(14);

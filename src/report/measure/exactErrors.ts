@@ -1,38 +1,20 @@
-// Exact solutions and the errors of computed ones, in BigInt: vectors are integers over one denominator.
+// Exact solutions, and the errors of computed ones, in BigInt: vectors are integers over a common denominator. accuracy.ts calls it.
 import type { Matrix } from "../../arrays/types.ts";
+import { magnitude, onGrid } from "../../problems/integers.ts";
 
-/** A vector of fractions over one positive denominator. */
+/** A vector of fractions over a common positive denominator. */
 export interface Rationals {
   readonly numerators: readonly bigint[];
   readonly denominator: bigint;
 }
 
-const view = new DataView(new ArrayBuffer(8));
-
-// A finite number as [m, e], the number being m * 2^e.
-function decode(x: number): [bigint, number] {
-  view.setFloat64(0, x);
-  const bits = view.getBigUint64(0);
-  const field = Number((bits >> 52n) & 0x7ffn);
-  const m = (bits & 0xfffffffffffffn) | (field === 0 ? 0n : 1n << 52n);
-  return [x < 0 ? -m : m, Math.max(field, 1) - 1075];
-}
-
-// Finite numbers as integers in units of the last bit of the smallest.
-function onGrid(numbers: ArrayLike<number>): { integers: bigint[]; exponent: number } {
-  const pairs = Array.from(numbers, decode);
-  const least = pairs.reduce((e, [m, f]) => (m === 0n ? e : Math.min(e, f)), 1024);
-  return { integers: pairs.map(([m, e]) => (m === 0n ? 0n : m << BigInt(e - least))), exponent: least };
-}
-
-const magnitude = (n: bigint): bigint => (n < 0n ? -n : n);
 const rowsOf = (integers: readonly bigint[], n: number): bigint[][] =>
   Array.from({ length: integers.length / n }, (_, i) => integers.slice(i * n, (i + 1) * n));
 
 function largest(v: readonly bigint[]): bigint {
-  let most = 0n;
-  for (const n of v) if (magnitude(n) > most) most = magnitude(n);
-  return most;
+  let max = 0n;
+  for (const n of v) if (magnitude(n) > max) max = magnitude(n);
+  return max;
 }
 
 /** a / b to a double's precision, for b > 0. */
@@ -43,7 +25,7 @@ function quotient(a: bigint, b: bigint): number {
   return Number(q) * 2 ** -shift;
 }
 
-/** ||exact - computed|| / ||exact|| in the max norm; null where an element is not finite. */
+/** ||exact - computed|| / ||exact|| in the max norm; null if an element is not finite. */
 export function relativeError({ numerators, denominator }: Rationals, computed: Float64Array): number | null {
   if (!computed.every(Number.isFinite)) return null;
   const { integers, exponent } = onGrid(computed);
@@ -74,7 +56,7 @@ export function exactSubstitution(T: Matrix, b: Float64Array): Rationals {
   const n = b.length;
   const rows = rowsOf(onGrid([...T.data, ...b]).integers, n);
   const right = rows.pop() as bigint[];
-  // x_i is numerators[i] over the product of the diagonal entries up to i, and in the end over all of them.
+  // x_i is numerators[i] over the product of the diagonal entries so far, and finally of all of them.
   const numerators: bigint[] = [];
   let denominator = 1n;
   for (let i = 0; i < n; i++) {
@@ -88,7 +70,7 @@ export function exactSubstitution(T: Matrix, b: Float64Array): Rationals {
   return positive(numerators, denominator);
 }
 
-/** The solution of A x = b, and ||A|| ||A^-1|| in the infinity norm, for a square A stored row by row: Bareiss's elimination. */
+/** The solution of A x = b, and ||A|| ||A^-1|| in the infinity norm, for a square A stored row by row, by Bareiss elimination. */
 export function exactSolution(A: Matrix, b: Float64Array): { x: Rationals; condition: number } {
   const n = b.length;
   const rows = rowsOf(onGrid([...A.data, ...b]).integers, n);
@@ -97,7 +79,7 @@ export function exactSolution(A: Matrix, b: Float64Array): { x: Rationals; condi
   for (const [i, row] of rows.entries()) for (let j = 0; j < n; j++) row.push(i === j ? 1n : 0n);
   let previous = 1n;
   for (let k = 0; k < n; k++) {
-    const chosen = broughtUp(rows, k);
+    const chosen = pivotRow(rows, k);
     const pivot = chosen[k] as bigint;
     for (const row of rows) {
       if (row === chosen) continue;
@@ -111,14 +93,14 @@ export function exactSolution(A: Matrix, b: Float64Array): { x: Rationals; condi
   return { x: positive(numerators, previous), condition: quotient(norm * rowNorm(inverse), magnitude(previous)) };
 }
 
-/** The solution of A x = b alone, for a square A stored row by row: a fifth of the work, without the inverse. */
+/** Only the solution of A x = b, for a square A stored row by row: a fifth of the work, since the inverse is not needed. */
 export function exactSolve(A: Matrix, b: Float64Array): Rationals {
   const n = b.length;
   const rows = rowsOf(onGrid([...A.data, ...b]).integers, n);
   for (const [i, v] of (rows.pop() as bigint[]).entries()) rows[i]?.push(v);
   let previous = 1n;
   for (let k = 0; k < n; k++) {
-    const chosen = broughtUp(rows, k);
+    const chosen = pivotRow(rows, k);
     const pivot = chosen[k] as bigint;
     for (const row of rows.slice(k + 1)) {
       const factor = row[k] as bigint;
@@ -137,8 +119,8 @@ export function exactSolve(A: Matrix, b: Float64Array): Rationals {
   return positive(numerators, previous);
 }
 
-// A row with a pivot for column k, in its place.
-function broughtUp(rows: bigint[][], k: number): bigint[] {
+// Swaps a row with a nonzero pivot for column k into row k, and returns it.
+function pivotRow(rows: bigint[][], k: number): bigint[] {
   const p = rows.findIndex((row, i) => i >= k && row[k] !== 0n);
   const chosen = rows[p] as bigint[];
   rows[p] = rows[k] as bigint[];

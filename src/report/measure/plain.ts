@@ -1,4 +1,4 @@
-// Plain binary64 arithmetic, one rounding an operation: what the exact routines are compared with. Matrices are square, row by row.
+// Ordinary binary64 arithmetic, one rounding per operation: the baseline for the exact routines. Matrices are square, stored by rows.
 import { matrix } from "../../arrays/matrix.ts";
 import type { Matrix } from "../../arrays/types.ts";
 
@@ -37,13 +37,13 @@ export function plainSubstitution({ data }: Matrix, b: Float64Array, { upper = f
   return x;
 }
 
-/** The factors with partial pivoting, and a solver with them. */
-export interface ApproximateFactors {
+/** The factors with partial pivoting. */
+export interface PlainFactors {
   readonly lu: Matrix;
   readonly pivots: Int32Array;
 }
 
-export function plainFactors(A: Matrix): ApproximateFactors {
+export function plainFactors(A: Matrix): PlainFactors {
   const n = A.rows;
   const a = A.data.slice();
   const pivots = new Int32Array(n);
@@ -68,7 +68,7 @@ function swapRows(a: Float64Array, n: number, k: number, p: number): void {
   a.set(row, p * n);
 }
 
-export function plainSolve({ lu, pivots }: ApproximateFactors, b: Float64Array): Float64Array {
+export function plainSolve({ lu, pivots }: PlainFactors, b: Float64Array): Float64Array {
   const right = b.slice();
   for (const [k, p] of pivots.entries()) {
     const value = right[k] as number;

@@ -1,10 +1,10 @@
-// How much is measured: at each scale the sizes.
+// How much to measure at each scale. Called by all.ts.
 import type { Scale } from "../parts.ts";
 import type { AccuracyScale } from "./accuracy.ts";
 import { BINARY32, BINARY64, generalMatrices, laplacians, PLANE, SPACE, type SparseGroup } from "./sparse.ts";
 import type { StagedOperation } from "./stages.ts";
 
-/** What is measured at a scale. */
+/** The sizes of a scale. */
 export interface Sizes {
   readonly accuracy: AccuracyScale;
   readonly stages: { readonly rounds: number; readonly sizes: Readonly<Record<StagedOperation, readonly number[]>> };
@@ -21,7 +21,7 @@ export interface Sizes {
 const decades = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => 10 ** (from + k));
 const doublings = (from: number, to: number): number[] => Array.from({ length: Math.log2(to / from) + 1 }, (_, k) => from * 2 ** k);
 
-// A minute, ten minutes and an hour on two cores. LU by stages takes 200 ns and more a product: its orders are small.
+// A minute, ten minutes and an hour on two cores. LU by stages takes at least 200 ns per product, so its orders are small.
 export const SCALES: Readonly<Record<Scale, () => Sizes>> = {
   quick: () => ({
     accuracy: { n: 24, seeds: 2, every: 2 },

@@ -1,4 +1,4 @@
-// The mixed-precision solver: effective Gflop/s and steps of refinement against n, and ill-conditioned systems.
+// Measurements of solve: effective Gflop/s and refinement steps against n, and ill-conditioned systems (the mixed-precision paper).
 import type { Engine } from "../../api/engine.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
@@ -11,13 +11,13 @@ import { uniform } from "./data.ts";
 /** One engine, method and order; times in nanoseconds. */
 export interface SolveRow {
   readonly engine: string;
-  /** Who did what, where CPU and GPU share the work. */
+  /** How CPU and GPU share the work, if they do. */
   readonly sharing?: { readonly panel: string; readonly lookAhead?: number; readonly forward: string; readonly backward: string };
   readonly method: string;
   readonly n: number;
   readonly time?: number;
   readonly min?: number;
-  /** Of the fastest solve or of the median, as the run has it. */
+  /** From the fastest or the median solve, depending on the run. */
   readonly gflops?: number;
   readonly iterations?: number;
   readonly converged?: boolean;
@@ -32,14 +32,14 @@ export interface SolveEngines {
   readonly missing?: string;
 }
 
-/** Refinement with binary32 factors alone, and what answered where it did not converge. */
+/** The outcome with binary32 factors alone, and with fallback. */
 export interface IllPoint {
   readonly condition: number;
   readonly seed: number;
-  readonly mixed: Worth;
-  readonly answer: Worth & { readonly method: string };
+  readonly mixed: Quality;
+  readonly answer: Quality & { readonly method: string };
 }
-type Worth = Pick<Solution, "converged" | "iterations"> & { readonly residual: number | null };
+type Quality = Pick<Solution, "converged" | "iterations"> & { readonly residual: number | null };
 
 export interface SolveTables {
   readonly cpu?: SolveEngines;
@@ -47,15 +47,15 @@ export interface SolveTables {
   readonly ill?: { readonly n: number; readonly points: readonly IllPoint[] };
 }
 
-/** What everybody is credited with, however he does it: LINPACK's count. */
+/** The LINPACK operation count, used for every method. */
 export function operationsOf(n: number): number {
   return (2 / 3) * n ** 3 + 2 * n ** 2;
 }
 
-/** Solves of a random system, A on the engine. */
+/** Times solves of a random system whose matrix is on the engine. */
 export async function measureSolve(engine: Engine, name: string, method: SolveMethod, n: number, rounds: number): Promise<SolveRow> {
   const b = uniform(n, 2);
-  const what = { engine: name, method, n };
+  const key = { engine: name, method, n };
   try {
     const A = await engine.upload(matrix(uniform(n * n, 1), n, n));
     try {
@@ -66,17 +66,17 @@ export async function measureSolve(engine: Engine, name: string, method: SolveMe
       const [timing] = await race([{ name, run }], rounds);
       const { median: time, min } = timing as { median: number; min: number };
       const { iterations, converged, residual } = solution as unknown as Solution;
-      return { ...what, time, min, gflops: operationsOf(n) / min, iterations, converged, residual };
+      return { ...key, time, min, gflops: operationsOf(n) / min, iterations, converged, residual };
     } finally {
       A.free();
     }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return { ...what, missing: error.message };
+    return { ...key, missing: error.message };
   }
 }
 
-/** The right-hand side is A times random numbers, rounded. */
+/** Solves a system of the given condition; the right-hand side is A times random numbers, rounded. */
 export function measureIll(n: number, condition: number, seed: number): IllPoint {
   const A = illConditionedMatrix(n, condition, seed);
   const b = exgemv(1, A, uniform(n, seed), 0, new Float64Array(n));
@@ -84,9 +84,9 @@ export function measureIll(n: number, condition: number, seed: number): IllPoint
   return {
     condition,
     seed,
-    mixed: worth(solve(A, b, { rounding: "backward", method: "mixed", fallback: false })),
-    answer: { method: best.method, ...worth(best) },
+    mixed: qualityOf(solve(A, b, { rounding: "backward", method: "mixed", fallback: false })),
+    answer: { method: best.method, ...qualityOf(best) },
   };
 }
 
-const worth = ({ converged, iterations, residual }: Solution): Worth => ({ converged, iterations, residual });
+const qualityOf = ({ converged, iterations, residual }: Solution): Quality => ({ converged, iterations, residual });

@@ -1,6 +1,6 @@
-// The tables of the sparse paper: y = (U + D)^-1 (L + D)^-1 x with every schedule. GFLOPS of the two solves (formula 5.3), the
-// set-up of both plans, the number of solves after which a schedule pays. Schedules do not take turns here: on large grids
-// their plans would not fit into the engine's 4 GiB together.
+// The tables of the sparse paper: y = (U + D)^-1 (L + D)^-1 x with every schedule. GFLOPS of the two solves (formula 5.3), the set-up
+// time of both plans, and the number of solves after which a schedule pays off. Schedules are not interleaved: on large grids their plans
+// together would exceed the engine's 4 GiB.
 import type { Engine, Resident } from "../../api/engine.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { csr, toCsc } from "../../arrays/sparse.ts";
@@ -19,7 +19,7 @@ export const BINARY32 = "binary32";
 type Mode = keyof typeof MODES;
 type Precision = typeof BINARY64 | typeof BINARY32;
 
-/** A schedule on one matrix; times in nanoseconds, of both triangles together. */
+/** A schedule on one matrix; times in nanoseconds, for both triangles together. */
 export interface ScheduleRow {
   readonly mode: string;
   readonly schedule: string;
@@ -29,7 +29,7 @@ export interface ScheduleRow {
   readonly min: number;
   readonly gflops: number;
   readonly setUpInSolves: number;
-  /** The number of solves from which on it is faster in all; null for never, nothing beside itself. */
+  /** The number of solves from which it is faster, set-up included; null if never; absent when compared with itself. */
   readonly paysAgainst: { readonly serial?: number | null; readonly gsf?: number | null };
 }
 
@@ -75,7 +75,7 @@ export const SPACE: readonly (readonly number[])[] = [
   [32, 32, 2048],
 ];
 
-/** Laplacians on these grids, every axis with `scale` times its nodes. */
+/** Laplacians on these grids, with every axis scaled by `scale`. */
 export function laplacians(
   grids: readonly (readonly number[])[],
   points: 5 | 7 | 9 | 27,
@@ -94,7 +94,7 @@ export function laplacians(
 
 const WEB = { n: 1_000_005, entries: 3_105_536 }; // webbase-1M
 
-/** What stands for the matrices of the paper's Table 5.2, at this scale. */
+/** Substitutes for the matrices of the paper's Table 5.2, at this scale. */
 export function generalMatrices(scale: number): SparseGroup {
   const axis = (nodes: number): number => Math.max(2, Math.round(scale * nodes));
   const area = (count: number): number => Math.round(scale ** 2 * count);
@@ -109,7 +109,7 @@ export function generalMatrices(scale: number): SparseGroup {
   };
 }
 
-/** One matrix in these precisions, every schedule in both modes; a case without memory is named as such. */
+/** Measures one matrix in these precisions, with every schedule in both modes. A case that runs out of memory is recorded as missing. */
 export async function measureMatrix(
   pool: Engine,
   { name, make }: SparseMatrix,
@@ -120,12 +120,12 @@ export async function measureMatrix(
   const unit = !hasDiagonal(A);
   const cases: SparseCase[] = [];
   for (const precision of precisions) {
-    const what = { name, precision, n: A.rows, entries: A.values.length };
+    const key = { name, precision, n: A.rows, entries: A.values.length };
     try {
-      cases.push({ ...what, unit, ...(await measureCase(pool, inPrecision(A, precision), unit, rounds)) } as SparseCase);
+      cases.push({ ...key, unit, ...(await measureCase(pool, inPrecision(A, precision), unit, rounds)) } as SparseCase);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      cases.push({ ...what, missing: error.message });
+      cases.push({ ...key, missing: error.message });
     }
   }
   return cases;
@@ -147,7 +147,7 @@ type Measured = Pick<ScheduleRow, "mode" | "schedule" | "levels" | "setUp" | "so
 
 async function measureCase(pool: Engine, A: Sparse, unit: boolean, rounds: number): Promise<object> {
   const byColumns = toCsc(A);
-  // What "auto" chooses; and memory that was never touched has been touched then.
+  // The choice of "auto". This also touches the memory before anything is timed.
   const chosen = await plansOf(pool, A, { unit });
   const auto = chosen.map(({ schedule, reason }) => ({ schedule, reason }));
   for (const plan of chosen) await plan.free();
@@ -159,7 +159,7 @@ async function measureCase(pool: Engine, A: Sparse, unit: boolean, rounds: numbe
       vectors.push(await pool.upload(like.from(data)));
     for (const mode of Object.keys(MODES) as Mode[]) {
       for (const schedule of SCHEDULES) {
-        // Columns are updated in plain arithmetic only; the paper has the matrix by columns then.
+        // Only plain arithmetic updates columns; the paper then stores the matrix by columns.
         const format = mode === "plain" && schedule.endsWith("c") ? byColumns : A;
         const how = { unit, schedule, ...MODES[mode] };
         outcomes.push({ mode, schedule, ...(await measureSchedule(pool, format, how, vectors as Vectors, rounds)) });
@@ -171,7 +171,7 @@ async function measureCase(pool: Engine, A: Sparse, unit: boolean, rounds: numbe
   for (const mode of Object.keys(MODES)) agree(outcomes.filter((one) => one.mode === mode && !updatesColumns(one)));
   return { auto, schedules: outcomes.map(({ result: _, ...one }) => rowOf(one)) };
 
-  // Figures beside those of serial and gsf in the same mode.
+  // Compared with serial and gsf in the same mode.
   function rowOf(one: Omit<Measured, "result">): ScheduleRow {
     const beside = (name: string): number | null | undefined => {
       const other = outcomes.find(({ mode, schedule }) => mode === one.mode && schedule === name) as Measured;
@@ -186,7 +186,7 @@ async function measureCase(pool: Engine, A: Sparse, unit: boolean, rounds: numbe
   }
 }
 
-// In plain mode columns are updated as they come: the bits depend on the order.
+// In plain mode columns are updated as they become ready, so the bits depend on the order.
 const updatesColumns = ({ mode, schedule }: Measured): boolean => mode === "plain" && schedule.endsWith("c");
 
 function agree(outcomes: readonly Measured[]): void {
@@ -197,7 +197,7 @@ function agree(outcomes: readonly Measured[]): void {
   }
 }
 
-// Of the lower triangle and of the upper one.
+// Plans for the lower and the upper triangle.
 async function plansOf(pool: Engine, A: Sparse, how: SparseOptions): Promise<Plans> {
   const lower = await pool.sptrsv(A, { ...how, uplo: "lower" });
   try {
@@ -231,14 +231,14 @@ async function measureSchedule(
   return { levels, setUp, solve: median(times), min: Math.min(...times), rounds: times, result: await y.read() };
 }
 
-/** The smallest number of solves with which a schedule takes less time in all than another one; null if it never does for good. */
+/** The smallest number of solves from which a schedule takes less total time than another; null if there is none. */
 function solvesToPay(one: Omit<Measured, "result">, other: Measured): number | null | undefined {
   if (one.schedule === other.schedule) return undefined;
   if (one.solve >= other.solve) return null;
   return Math.max(0, Math.floor((one.setUp - other.setUp) / (other.solve - one.solve)) + 1);
 }
 
-/** Whether there is a diagonal to divide by. */
+/** Whether the diagonal is full and nonzero. */
 function hasDiagonal({ rows, pointers, indices, values }: Sparse): boolean {
   for (let i = 0; i < rows; i++) {
     const end = pointers[i + 1] as number;
@@ -249,7 +249,7 @@ function hasDiagonal({ rows, pointers, indices, values }: Sparse): boolean {
   return true;
 }
 
-// Seen as binary64 by the types: the routines take either.
+// The result has the binary64 type, but the routines accept either.
 function inPrecision(A: Sparse, precision: Precision): Sparse {
   if (precision === BINARY64) return A;
   return csr(A.rows, A.cols, A.pointers, A.indices, Float32Array.from(A.values)) as unknown as Sparse;

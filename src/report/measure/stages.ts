@@ -1,4 +1,4 @@
-// Every stage alone against n, beside plain loops: what each costs when it has to do all the work, on easy data and on hard ones.
+// The time of every stage alone against n, next to plain loops: the cost of each stage doing all the work, on easy and on hard data.
 
 import { allocate, free } from "../../api/memory.ts";
 import { matrix } from "../../arrays/matrix.ts";
@@ -6,7 +6,17 @@ import type { Kernels } from "../../engines/kernels.ts";
 import type { Routines } from "../../routines/types.ts";
 import { routinesBy, STAGES, type Stage } from "../../study.ts";
 import { type Rival, race, type Timing } from "./clock.ts";
-import { dominant, dotOfCondition, FILTER_MARGIN, HARD, hardMatrix, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
+import {
+  dominant,
+  dotOfCondition,
+  HARD,
+  hardMatrix,
+  hardProduct,
+  hardTriangle,
+  sumOfCondition,
+  uniform,
+  WELL_CONDITIONED,
+} from "./data.ts";
 import { plainDot, plainFactors, plainProduct, plainSubstitution, plainSum } from "./plain.ts";
 
 export type StagedOperation = "sum" | "dot" | "gemv" | "trsv" | "lu";
@@ -25,9 +35,9 @@ export const PLAIN = "plain";
 
 type Arrays = Record<"A" | "x" | "y", Float64Array>;
 interface Operation {
-  /** The numbers or products that are added up. */
+  /** The number of terms or products that are summed. */
   terms(n: number): number;
-  readonly data: Readonly<Record<typeof FILTER_MARGIN | typeof HARD, (n: number) => Partial<Arrays>>>;
+  readonly data: Readonly<Record<typeof WELL_CONDITIONED | typeof HARD, (n: number) => Partial<Arrays>>>;
   run(routines: Routines<Float64Array>, n: number, arrays: Arrays): unknown;
   plain(n: number, arrays: Arrays): unknown;
 }
@@ -35,20 +45,20 @@ interface Operation {
 export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   sum: {
     terms: (n) => n,
-    data: { [FILTER_MARGIN]: (n) => ({ x: uniform(n, 1) }), [HARD]: (n) => ({ x: sumOfCondition(n, 1e30) }) },
+    data: { [WELL_CONDITIONED]: (n) => ({ x: uniform(n, 1) }), [HARD]: (n) => ({ x: sumOfCondition(n, 1e30) }) },
     run: ({ exsum }, _, { x }) => exsum(x),
     plain: (_, { x }) => plainSum(x),
   },
   dot: {
     terms: (n) => n,
-    data: { [FILTER_MARGIN]: (n) => ({ x: uniform(n, 1), y: uniform(n, 2) }), [HARD]: (n) => dotOfCondition(n, 1e30) },
+    data: { [WELL_CONDITIONED]: (n) => ({ x: uniform(n, 1), y: uniform(n, 2) }), [HARD]: (n) => dotOfCondition(n, 1e30) },
     run: ({ exdot }, _, { x, y }) => exdot(x, y),
     plain: (_, { x, y }) => plainDot(x, y),
   },
   gemv: {
     terms: (n) => n ** 2,
     data: {
-      [FILTER_MARGIN]: (n) => ({ A: uniform(n * n, 1), x: uniform(n, 2) }),
+      [WELL_CONDITIONED]: (n) => ({ A: uniform(n * n, 1), x: uniform(n, 2) }),
       [HARD](n) {
         const { rows, vector } = hardProduct(n);
         return { A: rows, x: vector };
@@ -60,7 +70,7 @@ export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   trsv: {
     terms: (n) => (n * (n + 1)) / 2,
     data: {
-      [FILTER_MARGIN]: (n) => ({ A: dominant(n), x: uniform(n, 2) }),
+      [WELL_CONDITIONED]: (n) => ({ A: dominant(n), x: uniform(n, 2) }),
       [HARD](n) {
         const { T, b } = hardTriangle(n);
         return { A: T, x: b };
@@ -71,15 +81,15 @@ export const OPERATIONS: Readonly<Record<StagedOperation, Operation>> = {
   },
   lu: {
     terms: (n) => n ** 3 / 3,
-    data: { [FILTER_MARGIN]: (n) => ({ A: uniform(n * n, 1) }), [HARD]: (n) => ({ A: hardMatrix(n) }) },
+    data: { [WELL_CONDITIONED]: (n) => ({ A: uniform(n * n, 1) }), [HARD]: (n) => ({ A: hardMatrix(n) }) },
     run: ({ exlu }, n, { A }) => exlu(matrix(A, n, n)).lu.data,
     plain: (n, { A }) => plainFactors(matrix(A, n, n)),
   },
 };
 
-export const KINDS = [FILTER_MARGIN, HARD] as const;
+export const KINDS = [WELL_CONDITIONED, HARD] as const;
 
-/** Race the stages and the plain loop, arrays in the memory of the embedded engine, which is the one measured. */
+/** Times the stages and the plain loop, with arrays in the memory of the embedded engine, which is the one measured. */
 export async function raceStages(
   op: StagedOperation,
   kind: (typeof KINDS)[number],
@@ -89,9 +99,9 @@ export async function raceStages(
   stages: readonly Stage[] = STAGES,
 ): Promise<StageRace> {
   const { data, run, plain } = OPERATIONS[op];
-  const made = data[kind](n);
+  const inputs = data[kind](n);
   const arrays = Object.fromEntries(
-    (["A", "x", "y"] as const).map((name) => [name, inEngine(made[name] ?? new Float64Array(n))]),
+    (["A", "x", "y"] as const).map((name) => [name, inEngine(inputs[name] ?? new Float64Array(n))]),
   ) as Arrays;
   const rivals: Rival[] = [{ name: PLAIN, run: () => plain(n, arrays) }];
   for (const stage of stages) {

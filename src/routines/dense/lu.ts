@@ -7,6 +7,7 @@ import { asRow, checkMatrix, rowMajorCopy, type StridedOperand, stridedView } fr
 import { type EngineArray, isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
 import { copyOf, newIntegers } from "../../arrays/vectors.ts";
+import type { Kernels } from "../../engines/kernels.ts";
 import type { EngineMemory } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { correct } from "../../exact/store.ts";
@@ -68,12 +69,16 @@ function* factorOnEngine(A: StridedOperand, { rows, cols }: Shape): Routine<Fact
   }
 }
 
+function* factorization(...args: Parameters<Kernels["lu"]>): Routine<number> {
+  return yield* (yield (kernels) => kernels.lu(...args)) as Routine<number>;
+}
+
 // In place. Returns the pivots.
 function* factor(data: Operand, rows: number, cols: number): Routine<Int32Array> {
   const pivots = newIntegers("exlu", Math.min(rows, cols));
   if (data.length === 0) return pivots;
   const info = new Int32Array(1);
-  const overflowed = (yield (kernels) => kernels.lu(data, rows, cols, 1, pivots, info)) as number;
+  const overflowed = yield* factorization(data, rows, cols, 1, pivots, info);
   checkOverflow("exlu", overflowed, rows, cols, nameOfA);
   const column = (info[0] as number) - 1;
   if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
@@ -98,7 +103,7 @@ export function* exluBatch(data: Operand, n: number, count: number): Routine<Bat
   const name = (k: number) => `matrix ${k}`;
   function* factorAll(lu: Operand): Routine<void> {
     if (lu.length === 0) return;
-    const overflowed = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as number;
+    const overflowed = yield* factorization(lu, n, n, count, pivots, info);
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
   const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;

@@ -1,11 +1,11 @@
-// StridedMatrix of alpha A B + beta C, a vector being a matrix of one column: finished where they are proved, listed and then done
-// exactly where not.
+// Entries of alpha A B + beta C, for gemv.cl and gemm.cl (a vector is a matrix of one column): stored if they are proved; otherwise
+// listed, and computed exactly by the kernels that entries.ts launches.
 
-// RN(alpha s + beta y) for the s within `bound` of high + low, or NaN. What beta = 0 multiplies is given as 0.
-//   p + ep = alpha high, b + eb = beta y and s + es = p + b, so that es + ep + eb + alpha low is all that s leaves. Its last
-//   product rounds once and its three additions once each, where no partial sum exceeds |es| + |ep| + |eb| + |a| by more
-//   than a few U: less than 4 U of that in all. What underflows, ep, eb and a, loses 2^-1075 each; none of them does where
-//   factors are 1 or what they multiply is 0, so that exact zeros of such combinations are proved.
+// RN(alpha s + beta y) for all s within `bound` of high + low, or NaN. If beta is 0, y is given as 0.
+//   p + ep = alpha high, b + eb = beta y and s + es = p + b, so the error of s is es + ep + eb + alpha low. In that, the product
+//   rounds once and the three additions once each, and no partial sum exceeds |es| + |ep| + |eb| + |a| by more than a few U: less
+//   than 4 U of that in all. ep, eb and a lose 2^-1075 each if they underflow; none does if the factors are 1 or what they multiply
+//   is 0, so exact zeros of such combinations are proved.
 __attribute__((noinline)) double certifiedCombination(double high, double low, double bound, double alpha, double beta, double y) {
   if (alpha == 1 && beta == 0) return certified(high, low, bound);
   double p = alpha * high, ep = fma(alpha, high, -p), a = alpha * low;
@@ -15,7 +15,7 @@ __attribute__((noinline)) double certifiedCombination(double high, double low, d
   return certified(s, ((es + ep) + eb) + a, fabs(alpha) * bound * MORE + more);
 }
 
-// Store an entry that is proved, and put one that is not on the list, behind its length: it keeps what it was.
+// Store an entry that is proved; otherwise append it to the list, whose first word is its length, and leave the entry unchanged.
 bool settled(double v, __global REAL *to, uint entry, volatile __global uint *list) {
   if (v == v) put(to, v);
   else list[1 + atomic_inc(list)] = entry;
@@ -25,13 +25,13 @@ bool settled(double v, __global REAL *to, uint entry, volatile __global uint *li
 #ifdef DIGITS
 double signOf(double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : v; }
 
-// Terms of one entry, exactly. With an alpha that is not finite their signs and zeros are all that counts.
+// Add a term of an entry exactly. If alpha is not finite, only signs and zeros matter.
 void addTermOf(double *a, __local long *acc, double alpha, double x, double y) {
   if (!isFinite(alpha)) addSpecial(acc, alpha * signOf(x) * signOf(y));
   else accumulate(a, acc, x, alpha == -1 ? -y : y);
 }
 
-// The terms of an entry through expansions into STRIDE accumulators, and these into one, by a work-group.
+// A work-group adds the terms of an entry, through expansions, to STRIDE accumulators, and these to the first.
 void sumEntry(__local long *acc, __global const REAL *A, long aCol, __global const REAL *B, long bRow, int K, double alpha) {
   int l = get_local_id(0), size = get_local_size(0);
   for (int k = l; k < ACCUMULATOR * STRIDE; k += size) acc[k] = 0;
@@ -46,15 +46,14 @@ void sumEntry(__local long *acc, __global const REAL *A, long aCol, __global con
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// StridedMatrix of the list from `from` on, `most` of them or as many as there are: a work-group each, or, where LOOPING, one after
-// another. (PoCL cannot compile barriers in a loop whose end is in memory.) An alpha of 1, -1 or one that is not finite is in the
-// terms already, and the entry is finished here.
-__kernel void finishEntries(__global const uint *list, int from, int most, __global const REAL *A, long aOffset, long aRow, long aCol,
+// Finish up to `limit` entries of the list from number `from`, one per work-group; LOOPING: a work-group takes one after another. (PoCL
+// cannot compile barriers in a loop whose end is in memory.) alpha is 1, -1 or not finite, and is applied to the terms.
+__kernel void finishEntries(__global const uint *list, int from, int limit, __global const REAL *A, long aOffset, long aRow, long aCol,
                             __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
                             long cCol, int N, int K, double alpha, double beta) {
   __local long acc[ACCUMULATOR * STRIDE];
 #ifdef LOOPING
-  uint end = min(list[0], (uint)(from + most));
+  uint end = min(list[0], (uint)(from + limit));
   for (uint at = from + get_group_id(0); at < end; at += get_num_groups(0)) {
 #else
   uint at = from + get_group_id(0);
@@ -71,7 +70,7 @@ __kernel void finishEntries(__global const uint *list, int from, int most, __glo
   }
 }
 
-// For other alphas the host finishes them: it gets the digits, the counters, and the old entry, RECORD numbers in all.
+// For any other alpha the host finishes the entries, from records of RECORD numbers: the digits, the counters, and the old entry.
 #define RECORD (ACCUMULATOR + 1)
 __kernel void sumEntries(__global const uint *list, int from, __global const REAL *A, long aOffset, long aRow, long aCol,
                          __global const REAL *B, long bOffset, long bRow, long bCol, __global REAL *C, long cOffset, long cRow,
@@ -87,7 +86,7 @@ __kernel void sumEntries(__global const uint *list, int from, __global const REA
   if (l == 0) records[ACCUMULATOR] = beta == 0 ? 0.0 : C[cOffset + i * cRow + j * cCol];
 }
 
-// StridedMatrix of the list from `from` on, as the host made them.
+// Store entries of the list, from number `from`, that the host has computed.
 __kernel void putListed(__global const uint *list, int from, int count, __global const double *values, __global REAL *C, long cOffset,
                         long cRow, long cCol, int N) {
   int at = get_global_id(0);

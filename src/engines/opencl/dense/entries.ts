@@ -1,9 +1,10 @@
-import { LOWEST_EXPONENT, Superaccumulator } from "../../../exact/superaccumulator.ts";
+import { Superaccumulator } from "../../../exact/superaccumulator.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
+import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
+import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { entries } from "./sources.generated.ts";
 
 // What the products of matrices with vectors and with matrices share: entries that are not proved are listed, and done exactly.
@@ -43,9 +44,7 @@ export function newList(scope: Scope, entries: number): DeviceBuffer {
 
 const EXACT = 128; // work-items in a group
 const COPIES = 8; // accumulators that they share: 9 KB, and fewer meetings at a digit
-const DIGITS = 138;
-const RECORD = DIGITS + 4;
-const FIRST = (-2176 - LOWEST_EXPONENT) / 32; // the place of the device's first digit in an accumulator of the host
+const RECORD = ACCUMULATOR + 1; // and the old entry
 const BATCH = 4096; // entries whose digits are read together
 const LAUNCH = 65536; // entries in a launch, lest it be a long one
 
@@ -89,7 +88,7 @@ function finishEntries(
 ): void {
   device.launch(
     kernelOn(device, "finishEntries", single, stage),
-    [isLooping(device) ? Math.min(most, GROUPS * device.units) : most],
+    [isLooping(device) ? Math.min(most, GROUPS * device.computeUnits) : most],
     [EXACT],
     [list, from, most, ...placed(A), ...placed(B), ...placed(C), C.cols, A.cols, double(alpha), double(beta)],
   );
@@ -128,9 +127,9 @@ const sum = new Superaccumulator();
 
 // RN(alpha s + beta y) from the digits of s, what was not finite among its terms, and y.
 function finished(record: Float64Array, alpha: number, beta: number, single: boolean): number {
-  const [nans, positive, negative, y] = record.subarray(DIGITS, RECORD) as unknown as [number, number, number, number];
-  sum.clear().addDigits(record.subarray(0, DIGITS), FIRST);
-  sum.addSpecials((nans && 1) | (positive && 2) | (negative && 4));
+  const y = record[ACCUMULATOR] as number;
+  sum.clear().addDigits(record.subarray(0, DIGITS), FIRST_DIGIT);
+  sum.addSpecials(specialsOf(record));
   sum.scale(alpha);
   if (beta !== 0) sum.addProduct(beta, y);
   return sum.round("nearest", single ? "binary32" : "binary64");

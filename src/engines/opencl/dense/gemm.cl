@@ -1,29 +1,31 @@
-// C := alpha A B + beta C, one rounding an entry.
+// C := alpha A B + beta C, one rounding per entry. Launched by gemm.ts: `measure` for both operands, then `gemm`, first on grids, then with
+// FILTER for the entries that are still open.
 
 #ifdef TILE
-// Of lines of n entries: the largest high word of each, and the least as in leastOf. `together` lanes have a line.
+// For each line, a row of A or a column of B with n entries: the largest high word, and the smallest as in minWordOf. `together`
+// work-items share a line.
 __kernel void measure(__global const REAL *M, long offset, long lineStep, long step, int lines, int n, int length, int together,
                       __global uint *sizes) {
   int l = get_local_id(0), side = get_local_size(0) / together;
   int line = get_group_id(0) * side + (step == 1 ? l / together : l % side), lane = step == 1 ? l % together : l / side;
   if (line >= lines) return;
   M += offset + line * lineStep;
-  uint largest = 0, least = 0xffffffffu;
+  uint maxWord = 0, minWord = 0xffffffffu;
   long end = min((long)n, (long)(get_group_id(1) + 1) * length);
   for (long k = (long)get_group_id(1) * length + lane; k < end; k += together) {
-    uint word = leastOf(0xffffffffu, M[k * step]);
-    largest = max(largest, word + 1); // of a zero: 0
-    least = min(least, word);
+    uint word = minWordOf(0xffffffffu, M[k * step]);
+    maxWord = max(maxWord, word + 1); // 0 for a zero
+    minWord = min(minWord, word);
   }
-  atomic_max(sizes + 2 * line, largest);
-  atomic_min(sizes + 2 * line + 1, least);
+  atomic_max(sizes + 2 * line, maxWord);
+  atomic_min(sizes + 2 * line + 1, minWord);
 }
 
 // A sum on a grid: with G = 1.5 * 2^k, where 2^(k - 2) is above the sum of all magnitudes of products, `sum` starts at G and
-// stays in [2^k, 2^(k + 1)), a multiple of g = 2^(k - 52). So t - sum is exact, and what t leaves of a product is at most
-// g / 2 and rounds once: four operations a product, against twelve of a Filter, whose bound is sharper.
-//   After i products |rest| <= i g / 2 (1 + 2^-21), for i < 2^31, and its next addition errs by U times that; the rounding of
-//   what is added errs by U g / 2 (not less than 2^-1075: g >= 2^-952). In all less than U g n (n + 3) / 4 MORE.
+// stays in [2^k, 2^(k + 1)), a multiple of g = 2^(k - 52). So t - sum is exact, and the rest of a product is at most g / 2 and
+// rounds once: four operations per product, against twelve of a Filter, whose bound is sharper.
+//   After i products |rest| <= i g / 2 (1 + 2^-21), for i < 2^31, and the error of its next addition is U times that; the rounding
+//   of what is added errs by U g / 2 (at least 2^-1075: g >= 2^-952). In all less than U g n (n + 3) / 4 MORE.
 #ifdef FILTER
 typedef Filter Sum;
 void addTo(Sum *f, double x, double y) {
@@ -41,8 +43,8 @@ void addTo(Sum *f, double x, double y) {
 }
 #endif
 
-// G for lines of these largest words, and the bound of the rest, where k <= 960; else NaN. A word's number is below
-// 2^((word >> 20) - 1022), and n products of such numbers below 2^(32 - clz(n)) times both.
+// G for lines with these largest words, and the bound of the rest, if k <= 960; otherwise NaN. A number with this word is below
+// 2^((word >> 20) - 1022), and the sum of n products is below 2^(32 - clz(n)) times both such powers.
 double gridOf(uint a, uint b, int n, double *bound) {
   int k = (int)(a >> 20) + (int)(b >> 20) - 2044 + (32 - (int)clz((uint)n)) + 2;
   *bound = 0.0;
@@ -52,15 +54,15 @@ double gridOf(uint a, uint b, int n, double *bound) {
   return as_double((ulong)(k + 1023) << 52 | 0x8000000000000ul);
 }
 
-// A tile of C has TILE rows and columns, a work-item ROWS_EACH by COLS_EACH of its entries, and DEEP products are had at a time.
+// A work-group computes a tile of TILE by TILE entries of C, a work-item ROWS_EACH by COLS_EACH of them, DEEP products at a time.
 #define ROW_LANES (TILE / ROWS_EACH)
 #define COL_LANES (TILE / COLS_EACH)
 #define GROUP (ROW_LANES * COL_LANES)
 #define PASSES (TILE * DEEP / GROUP)
 
-// The part of TILE lines, DEEP entries each, that a work-item loads: lanes run along the memory.
+// The part of TILE lines, DEEP entries each, that a work-item loads: neighbours load neighbouring elements.
 typedef struct {
-  int line, at, lineGap, gap; // the first, and how far the next is
+  int line, at, lineGap, gap; // the first element, and the distance to the next
   long next;
 } Part;
 
@@ -76,17 +78,17 @@ void fetch(double *v, Part p, __global const REAL *M, int lines, int n) {
   for (int i = 0; i < PASSES; i++) v[i] = p.line + i * p.lineGap < lines && p.at + i * p.gap < n ? (double)M[i * p.next] : 0.0;
 }
 
-void keep(const double *v, Part p, __local double (*to)[TILE + 1]) {
+void storeLocal(const double *v, Part p, __local double (*to)[TILE + 1]) {
 #pragma unroll
   for (int i = 0; i < PASSES; i++) to[p.at + i * p.gap][p.line + i * p.lineGap] = v[i];
 }
 
-// A tile of C, of M by N entries. `open` gets 1 where an entry is not proved; with FILTER only such are computed.
+// A tile of C, which has M by N entries. `open` becomes 1 for an entry that is not proved; with FILTER only such entries are computed.
 __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gemm(
     __global const REAL *A, long aOffset, long aRow, long aCol, __global const REAL *B, long bOffset, long bRow, long bCol,
     __global REAL *C, long cOffset, long cRow, long cCol, int M, int N, int K, double alpha, double beta,
     __global const uint *rowSizes, __global const uint *colSizes, __global uchar *open, __global uint *list) {
-  // One more than a line, against bank conflicts. Two of each: while one is read the other is written, and one barrier does.
+  // Padded by one against bank conflicts. Two buffers each, one read while the other is written: one barrier is enough.
   __local double a[2][DEEP][TILE + 1], b[2][DEEP][TILE + 1];
   int tx = get_local_id(0), ty = get_local_id(1), l = ty * COL_LANES + tx;
   int i0 = get_group_id(1) * TILE, j0 = get_group_id(0) * TILE;
@@ -120,9 +122,9 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
   double nextA[PASSES], nextB[PASSES];
   fetch(nextA, ours, A, M - i0, K);
   fetch(nextB, theirs, B, N - j0, K);
-  for (int k = 0, turn = 0; k < K; k += DEEP, turn ^= 1) {
-    keep(nextA, ours, a[turn]);
-    keep(nextB, theirs, b[turn]);
+  for (int k = 0, buffer = 0; k < K; k += DEEP, buffer ^= 1) {
+    storeLocal(nextA, ours, a[buffer]);
+    storeLocal(nextB, theirs, b[buffer]);
     barrier(CLK_LOCAL_MEM_FENCE);
     A += DEEP * aCol;
     B += DEEP * bRow;
@@ -132,9 +134,9 @@ __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gem
     for (int d = 0; d < DEEP; d++) {
       double x[ROWS_EACH], y[COLS_EACH];
 #pragma unroll
-      for (int r = 0; r < ROWS_EACH; r++) x[r] = a[turn][d][ty + ROW_LANES * r];
+      for (int r = 0; r < ROWS_EACH; r++) x[r] = a[buffer][d][ty + ROW_LANES * r];
 #pragma unroll
-      for (int c = 0; c < COLS_EACH; c++) y[c] = b[turn][d][tx + COL_LANES * c];
+      for (int c = 0; c < COLS_EACH; c++) y[c] = b[buffer][d][tx + COL_LANES * c];
 #pragma unroll
       for (int r = 0; r < ROWS_EACH; r++)
 #pragma unroll

@@ -6,7 +6,7 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { listed, newList, nothing, type Product, placed, settle } from "./entries.ts";
 import { entries, gemm as gemmSource } from "./sources.generated.ts";
 
@@ -120,7 +120,7 @@ function measured(
   if (n === 0) return sizes;
   const together = step === 1 ? 32 : 4;
   const blocks = Math.ceil(lines / (MEASURING / together));
-  const chunks = Math.min(Math.ceil(n / 256), Math.ceil((16 * device.units) / blocks));
+  const chunks = Math.min(Math.ceil(n / 256), Math.ceil((16 * device.computeUnits) / blocks));
   const args = [buffer, long(offset), long(lineStep), long(step), lines, n, Math.ceil(n / chunks), together, sizes];
   device.launch(tileKernel(device, "measure", single, OTHER, false), [blocks, chunks], [MEASURING, 1], args);
   return sizes;

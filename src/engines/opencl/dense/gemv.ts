@@ -4,7 +4,7 @@ import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { double, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { exactly, newList, nothing, type Product, placed, settle } from "./entries.ts";
 import { entries, gemv as gemvSource } from "./sources.generated.ts";
 
@@ -61,7 +61,7 @@ function blocksOf(scope: Scope, alpha: number, A: StridedOperand, x: Operand, be
   const reads = alpha !== 0 && A.cols > 0;
   const B = reads ? columnOf(scope.vector(x), 0, x.length) : nothing(scope, 0, 1);
   const into = beta !== 0 ? scope.vector(y) : scope.result(y);
-  const fits = Math.floor(device.largest / (A.cols * A.data.BYTES_PER_ELEMENT));
+  const fits = Math.floor(device.maxBufferBytes / (A.cols * A.data.BYTES_PER_ELEMENT));
   const most = reads && isOnHost(A.data) ? Math.max(fits, 1) : A.rows;
   return Array.from({ length: Math.ceil(A.rows / most) || 0 }, (_, k) => {
     const from = k * most;
@@ -89,7 +89,7 @@ const MAX_CHUNKS = 128;
 export function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix, single: boolean): GemvShape {
   if (device.type !== "gpu") return { rowLanes: 4, colLanes: 4, rowsEach: 2, deep: 2, chunks: 1 }; // one that is soon compiled
   const chunksFor = (groups: number, blocks: number, least: number): number =>
-    Math.max(1, Math.min(Math.round((groups * device.units) / blocks), Math.floor(cols / least), MAX_CHUNKS));
+    Math.max(1, Math.min(Math.round((groups * device.computeUnits) / blocks), Math.floor(cols / least), MAX_CHUNKS));
   if (colStride === 1) {
     const colLanes = 2 ** Math.min(Math.max(Math.floor(Math.log2(cols / COLUMNS_EACH)), 3), 6);
     const rowLanes = 128 / colLanes;
@@ -97,7 +97,7 @@ export function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix
     return { rowLanes, colLanes, rowsEach: 1, deep: single ? 4 : 8, chunks, wide: true }; // in registers: 16 entries and their factors
   }
   const rowLanes = rows < 64 ? 8 : rows < 4096 ? 64 : 128;
-  const group = device.mostInGroup < 512 ? 256 : 512; // many take 256, some 448
+  const group = device.maxGroupSize < 512 ? 256 : 512; // many take 256, some 448
   const colLanes = group / rowLanes;
   const chunks = chunksFor(1024 / group, Math.ceil(rows / rowLanes), 16 * colLanes);
   return { rowLanes, colLanes, rowsEach: 1, deep: 4, chunks };

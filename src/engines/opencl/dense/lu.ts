@@ -3,7 +3,7 @@ import { newVector } from "../../../arrays/vectors.ts";
 import type { Work } from "../../device.ts";
 import { long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import { luBatch } from "./luBatch.ts";
 import { type Blocking, luBlockedBy } from "./luBlocked.ts";
 import type { Factorization } from "./luCommon.ts";
@@ -57,7 +57,7 @@ export function* firstNotFinite(scope: Scope, data: Operand): Work<number> {
     REAL: realOf(data.BYTES_PER_ELEMENT),
   });
   const first = scope.copy(BigInt64Array.of(-1n));
-  const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.units));
+  const groups = Math.max(1, Math.min(Math.ceil(data.length / 256), 16 * device.computeUnits));
   device.launch(kernel, [groups], [256], [scope.vector(data), long(data.length), first]);
   const index = new BigInt64Array(1);
   yield device.read(first, index);

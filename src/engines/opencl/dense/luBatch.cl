@@ -1,12 +1,13 @@
-// One small matrix per work-group, a column of L and a row of U in turn (Crout): within each every entry is for itself, a
-// work-item each. MATRIX says where the matrix is meanwhile; LD is odd in local memory, so that a column is in all banks.
+// Factorization of a batch of small matrices, one per work-group, launched by luBatch.ts: a column of L and a row of U alternately
+// (Crout), whose entries are independent, one per work-item. MATRIX is the address space of the matrix; in local memory ld is odd,
+// so that a column uses all banks.
 #ifdef IN_LOCAL
 #define MATRIX __local
 #else
 #define MATRIX __global
 #endif
 
-double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) APART;
+double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) NOT_INLINED;
 double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
   long acc[ACCUMULATOR];
   for (int k = 0; k < ACCUMULATOR; k++) acc[k] = 0;
@@ -28,7 +29,7 @@ double entryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
   return v == v ? v : exactEntryOf(A, ld, i, j, count);
 }
 
-// failed, info and pivots of matrix k are elements k, and from k min(rows, cols) on.
+// Matrix k has element k of failed and info, and the pivots from k min(rows, cols).
 __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __global ulong *failed, __global int *info, __global int *pivots
 #ifdef IN_LOCAL
   , __local REAL *A
@@ -45,7 +46,7 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
     const int ld = cols;
     __global REAL *A = stored;
 #endif
-    if (lid == 0) failed[k] = NOTHING;
+    if (lid == 0) failed[k] = NO_OVERFLOW;
     int zero = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (int j = 0; j < steps && zero == 0; j++) {

@@ -1,4 +1,4 @@
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import type { Factorization } from "./luCommon.ts";
 import { overflowIn } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
@@ -10,13 +10,13 @@ export const luBatchOf = (items?: number): Factorization =>
     const steps = Math.min(rows, cols);
     const bytes = rows * (cols | 1) * (real === "double" ? 8 : 4);
     const wanted = items ?? itemsFor(Math.max(rows, cols));
-    const inLocal = bytes + 16 * wanted <= device.local;
+    const inLocal = bytes + 16 * wanted <= device.localBytes;
     const kernel = device.kernel("luBatch", [exact.certificate, exact.superaccumulator, sources.lu, sources.luBatch], {
       REAL: real,
       SPACE_IS_PRIVATE: 1,
       ...(inLocal ? { IN_LOCAL: 1 } : {}),
     });
-    const size = Math.min(wanted, powerOfTwoUpTo(kernel.most));
+    const size = Math.min(wanted, powerOfTwoUpTo(kernel.maxGroupSize));
     const failed = scope.scratch(count * 8);
     const info = scope.scratch(count * 4);
     const pivots = scope.scratch(count * steps * 4);
@@ -32,10 +32,10 @@ export const luBatchOf = (items?: number): Factorization =>
         failed,
         info,
         pivots,
-        ...(inLocal ? [{ local: bytes }] : []),
-        { local: 8 * size },
-        { local: 4 * size },
-        { local: 4 * size },
+        ...(inLocal ? [{ localBytes: bytes }] : []),
+        { localBytes: 8 * size },
+        { localBytes: 4 * size },
+        { localBytes: 4 * size },
       ],
     );
     const words = new Uint32Array(2 * count);

@@ -1,7 +1,7 @@
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
 
@@ -53,7 +53,7 @@ type Complete = Blocking & { readonly group: number; readonly resident: boolean 
 // A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. On a CPU groups may run one
 // after another.
 function completed(device: Device, how: Blocking, rows: number): Complete {
-  const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.units;
+  const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.computeUnits;
   const group = how.group ?? [64, 128, 256].find(isRunning) ?? 64;
   return { ...how, group, resident: how.resident ?? isRunning(group) };
 }
@@ -82,7 +82,7 @@ function workspace(scope: Scope, how: Complete, real: RealType, rows: number, co
   };
 }
 
-function productOf(device: Device, { groups = device.units, shortest }: Blocking, lines: number, terms: number): Parts {
+function productOf(device: Device, { groups = device.computeUnits, shortest }: Blocking, lines: number, terms: number): Parts {
   const tiles = Math.ceil(lines / LONG);
   if (terms === 0) return { tiles, parts: 0, length: 0 };
   const wanted = Math.max(1, Math.min(Math.floor(groups / tiles), Math.floor(terms / shortest)));

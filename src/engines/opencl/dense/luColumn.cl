@@ -1,30 +1,24 @@
-// Columns of a block, a work-item a row. For each first the pivot of the column before it, which every group finds itself
-// among the candidates of all; then L in that column, U in that row, and the sums of this column. The last step is
-// a launch of its own: it finishes the last column, puts L into A and lists the rows that are not in their place. Until then
-// A is as it was, so that a block can begin again.
+// The columns of a block, one row per work-item; see luBlocked.cl. For each column: the pivot of the previous column, which every
+// work-group finds itself among the candidates of all; then L in that column, U in that row, and the sums of this column. The last
+// step is a separate launch: it finishes the last column, stores L in A and lists the rows that must move. Until then A is
+// unchanged, so that a block can be started again.
 //
-// One launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they meet
-// at the beginning of each column. One that waits in vain says so, and everything after it is left undone.
-#ifdef NVIDIA
-#define PUBLISH asm volatile("membar.gl;" ::: "memory")
-#else
-#define PUBLISH mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-
+// A launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they synchronize at the
+// start of each column. A group whose wait times out sets STUCK, and everything after it is skipped.
 #ifdef RESIDENT
-int haveMet(volatile __global int *out, int target, Shape z, __local int *met) {
+int synchronized(volatile __global int *out, int target, Shape z, __local int *arrived) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
-    PUBLISH;
+    FENCE;
     atomic_inc(out + ARRIVED);
     int spins = 0;
     while (out[ARRIVED] < target && out[STUCK] == 0 && spins < z.spins) spins++;
-    *met = out[ARRIVED] >= target;
-    if (*met == 0) out[STUCK] = 1 + z.first;
-    PUBLISH;
+    *arrived = out[ARRIVED] >= target;
+    if (*arrived == 0) out[STUCK] = 1 + z.first;
+    FENCE;
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  return *met;
+  return *arrived;
 }
 #endif
 
@@ -32,40 +26,40 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
   __local Settling settling;
   __local ulong sizes[GROUP];
   __local int positions[GROUP], at[GROUP];
-  __local double column[W], upper[W], pivotL[W], block[W * W]; // block: U there, as far as it is known
-  __local int open[GROUP > W ? GROUP : W], opened;
+  __local double column[W], upper[W], pivotL[W], block[W * W]; // block: the known part of U in the block
+  __local int open[GROUP > W ? GROUP : W], openCount;
   const int lid = get_local_id(0), group = get_group_id(0);
   const int row = z.first + group * GROUP + lid, below = z.rows - z.first;
   const size_t area = (size_t)W * below;
   volatile __global ulong *failed = (volatile __global ulong *)out;
-  // What other groups write while this one runs is not to be found in a cache of its own.
+  // Volatile: other groups write it while this one runs, so it must not be read from this group's cache.
   volatile __global double *shared = work, *U_ = work + UPPER(z);
   __global double *L = work, *sums = work + SUMS(z);
   __global int *positionsOf = out + POSITIONS(z);
-  if (lid == 0) opened = hasEnded(out, z); // the same for all of the group: a zero pivot may be found meanwhile
+  if (lid == 0) openCount = hasEnded(out, z); // one decision for the group: another may find a zero pivot meanwhile
   barrier(CLK_LOCAL_MEM_FENCE);
-  int going = opened == 0;
+  int active = openCount == 0;
   int tiny = 0;
   int position = z.step == 0 ? row : row < z.rows ? positionsOf[row] : 0;
   if (z.step == 0 && row == z.first) out[MOVES] = 0;
   if (z.step == z.width && row == z.first) out[ARRIVED] = 0;
 
 #ifdef RESIDENT
-  for (int p = z.step; p < z.last && going; p++) {
-    const int known = max(p - 2, 0); // rows of U that are in `block`: what can be done with them is done before others are waited for
+  for (int p = z.step; p < z.last && active; p++) {
+    const int known = max(p - 2, 0); // rows of U that are in `block`: their products are added before the wait
 #else
   {
     const int p = z.step, known = 0;
 #endif
     Filter mine = emptyFilter();
-    double lost = 0;
+    double startBound = 0;
     if (row < z.rows && p < z.width) {
-      lost = startEntry(&mine, A[(size_t)row * z.cols + z.first + p], T, area, (size_t)p * below + row - z.first, z.parts);
+      startBound = startEntry(&mine, A[(size_t)row * z.cols + z.first + p], T, area, (size_t)p * below + row - z.first, z.parts);
 #pragma unroll 8
       for (int k = 0; k < known; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], block[k * W + p]);
     }
 #ifdef RESIDENT
-    going = haveMet(out, z.groups * (p - z.step + 1), z, &opened);
+    active = synchronized(out, z.groups * (p - z.step + 1), z, &openCount);
 #endif
     const int j = z.first + p;
     volatile __global double *candidates = shared + CANDIDATES(z);
@@ -73,13 +67,13 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
 
     if (((volatile __global int *)out)[TINY_SEEN] != 0) tiny = 1;
 
-    // the pivot of the column before
+    // The pivot of the previous column.
     ulong size = 0;
     int best = z.rows, where = 0;
     for (int g = lid; g < z.groups && p > 0; g += GROUP) {
       double s = from[2 * g];
-      int2 place = as_int2(from[2 * g + 1]);
-      if (isBetter(magnitudeOf(s), place.x, size, best)) size = magnitudeOf(s), best = place.x, where = g;
+      int2 candidate = as_int2(from[2 * g + 1]);
+      if (isBetter(magnitudeOf(s), candidate.x, size, best)) size = magnitudeOf(s), best = candidate.x, where = g;
     }
     sizes[lid] = size;
     positions[lid] = best;
@@ -89,12 +83,12 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
     const int pivotPosition = positions[0];
     const double pivot = from[2 * at[0]];
     const int pivotRow = as_int2(from[2 * at[0] + 1]).y;
-    const int zero = p > 0 && pivot == 0, before = p > 0 && going && !zero; // there is a column before, to be finished
-    if (row == z.first && going && p > 0) out[PIVOTS + j - 1] = pivotPosition;
-    if (row == z.first && going && zero) out[INFO] = j;
+    const int zero = p > 0 && pivot == 0, before = p > 0 && active && !zero; // whether there is a previous column to finish
+    if (row == z.first && active && p > 0) out[PIVOTS + j - 1] = pivotPosition;
+    if (row == z.first && active && zero) out[INFO] = j;
     if (before && row == pivotRow) position = j - 1;
     else if (before && position == j - 1) position = pivotPosition;
-    if (row < z.rows && going) positionsOf[row] = position;
+    if (row < z.rows && active) positionsOf[row] = position;
     if (before && row < z.rows && position >= j) {
       double l = divide(sums[row - z.first], pivot);
       L[(size_t)(p - 1) * z.rows + row] = l;
@@ -102,10 +96,10 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
     }
     if (before)
       for (int k = lid; k < p - 1; k += GROUP) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
-    if (lid == 0) opened = 0;
+    if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-    // U in that row: every group the entry that it needs in this column, and all together the others
+    // U in that row: each group computes the entry that it needs in this column, and all share the others.
     const int end = before ? z.width : 0;
     for (int c = lid == 0 ? p : p + (group == 0 ? z.groups : group) + (lid - 1) * z.groups; c < end; c += (GROUP - 1) * z.groups) {
       Filter f;
@@ -113,7 +107,7 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
 #pragma unroll 8
       for (int k = 0; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + c]);
       double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
-      if (v != v) open[atomic_inc(&opened)] = c;
+      if (v != v) open[atomic_inc(&openCount)] = c;
       else U_[(p - 1) * W + c] = upper[c] = finiteEntry(v, failed, j - 1, z.first + c);
       if (isTiny(v)) out[TINY_SEEN] = 1;
       if (lid == 0) break;
@@ -123,8 +117,8 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
       if (isTiny(pivot)) out[TINY_SEEN] = 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int left = opened;
-    for (int o = 0; o < left; o++) {
+    const int openEntries = openCount;
+    for (int o = 0; o < openEntries; o++) {
       int c = open[o];
       for (int k = lid; k < p - 1; k += GROUP) column[k] = block[k * W + c];
       double v = settled(A, z.cols, pivotRow, z.first + c, z.first, shared + pivotRow, z.rows, p - 1, column, &settling);
@@ -136,9 +130,9 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
       barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    // this column
-    const int wanted = row < z.rows && position >= j && going && !zero && p < z.width;
-    if (lid == 0) opened = 0;
+    // This column.
+    const int wanted = row < z.rows && position >= j && active && !zero && p < z.width;
+    if (lid == 0) openCount = 0;
     for (int k = lid; k < p && p < z.width; k += GROUP) column[k] = k == p - 1 ? upper[p] : block[k * W + p];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     double s = 0;
@@ -146,12 +140,12 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
 #pragma unroll 8
       for (int k = known; k < p; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], column[k]);
       if (p > 0 && isTiny(column[p - 1])) tiny = 1;
-      s = certified(mine.sum, mine.rest, boundOf(mine, p + z.parts + 2, !tiny) + lost);
-      if (s != s) open[atomic_inc(&opened)] = lid;
+      s = certified(mine.sum, mine.rest, boundOf(mine, p + z.parts + 2, !tiny) + startBound);
+      if (s != s) open[atomic_inc(&openCount)] = lid;
       else s = finiteEntry(s, failed, position, j);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int count = opened;
+    const int count = openCount;
     for (int o = 0; o < count; o++) {
       int i = z.first + group * GROUP + open[o];
       double v = settled(A, z.cols, i, j, z.first, L + i, z.rows, p, column, &settling);
@@ -167,10 +161,10 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
       to[2 * group] = s;
       to[2 * group + 1] = as_double((int2)(positions[0], row));
     }
-    if (zero) going = 0;
+    if (zero) active = 0;
   }
 
-  if (going && z.step == z.width && row < z.rows) {
+  if (active && z.step == z.width && row < z.rows) {
     const int mine = min(position - z.first, z.width); // entries of L in this row
     for (int k = 0; k < mine; k++) A[(size_t)row * z.cols + z.first + k] = (REAL)L[(size_t)k * z.rows + row];
     if (position != row) {

@@ -1,7 +1,7 @@
-// Sums over k < first, in parts of `length`: of the block's columns (PANEL), or of its rows in the columns to the right.
-// A work-group has a tile of TM rows and TN columns, a work-item 4 by 4 of it, far apart, so that neighbours have neighbours.
-// Four binary64 instructions a product: this is what nearly all of the time should be spent with.
-#define KT 16 // of k at a time
+// Sums over k < first, in parts of `length`; see luBlocked.cl: for the columns of the block (PANEL), or for its rows in the columns to
+// the right. A work-group has a tile of TM rows and TN columns, a work-item 4 by 4 entries of it, spaced so that neighbours have
+// adjacent ones. Four binary64 instructions per product: most of the time should be spent here.
+#define KT 16 // values of k per iteration
 #define TX (TN / 4)
 #define TY (TM / 4)
 #define ITEMS (TX * TY)
@@ -9,7 +9,7 @@
 __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T, const __global double *work, const __global int *out, Shape z) {
   __local double a[KT][TM + 1], b[KT][TN];
   const int lid = get_local_id(0);
-  // neighbours are neighbours where the sums are stored
+  // neighbours store adjacent sums
   const int y = PANEL ? lid % TY : lid / TX, x = PANEL ? lid / TY : lid % TX;
   const int end = z.first + z.width;
   const int rowEnd = PANEL ? z.rows : end, colFirst = PANEL ? z.first : end, colEnd = PANEL ? end : z.cols;
@@ -73,10 +73,9 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 
-  // What a rest can have lost: every n is rounded, by U h and 2^-1075 at most, and every sum of them by U times itself,
-  // which is less than top + KT h (1 + 2^-40). U h >= 2^-1006, so that (KT + 2) h has room for all of that but top.
-  // Where every n was 0 nothing was lost but what underflowed: t - s is +0 then, and so is n, never -0, unless l u
-  // itself is lost, which takes a tiny factor.
+  // The bound of a rest: each n is rounded, by at most U h and 2^-1075, and each sum of them by U times itself, which is less than
+  // top + KT h (1 + 2^-40). U h >= 2^-1006, so (KT + 2) h covers all of that except top. If every n was 0, only underflow can have
+  // lost something: then t - s is +0, and so is n, never -0, unless l u itself underflows, which takes a tiny factor.
   const double N = to - from;
   const size_t area = PANEL ? (size_t)W * (z.rows - z.first) : (size_t)W * (z.cols - end);
   T += 3 * area * get_group_id(2);

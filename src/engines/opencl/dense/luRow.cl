@@ -1,4 +1,5 @@
-// Rows of the block to where its pivots put them, a strip of columns a work-group, and U of the block into its place.
+// The rows of a block; see luBlocked.cl. luSwap moves rows to where the pivots put them, one strip of columns per work-group, and stores
+// the U of the block in A.
 #define STRIP 32
 __kernel FIXED(STRIP * 8) void luSwap(__global REAL *A, const __global double *T, const __global double *work, const __global int *out, Shape z) {
   __local REAL kept[2 * W][STRIP];
@@ -15,14 +16,14 @@ __kernel FIXED(STRIP * 8) void luSwap(__global REAL *A, const __global double *T
     for (int i = slot; i <= c; i += 8) A[(size_t)(z.first + i) * z.cols + j] = (REAL)work[UPPER(z) + i * W + c];
 }
 
-// U in the rows of the block, to the right of it: 32 columns a work-group, each with 8 work-items that have every eighth
-// row. Row by row: whose row it is rounds its sum, the others subtract the products with it.
+// U in the rows of the block, to the right of it: 32 columns per work-group, 8 work-items per column, each with every eighth row. Row by
+// row: the work-item of the row rounds its sum, the others subtract the products with it.
 #define ROWS (W / 8)
 __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __global double *work, __global int *out, Shape z) {
   __local Settling settling;
   __local double l[W][W + 1];
   __local double u[2][STRIP];
-  __local int open[STRIP], opened[3]; // of three rows in turn: that of the next but one is emptied while nobody needs it
+  __local int open[STRIP], openCount[3]; // of three rows in rotation: that of the row after next is cleared while unused
   const int width = hasEnded(out, z) ? 0 : z.width;
   const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
   const int right = z.first + z.width, columns = z.cols - right;
@@ -35,7 +36,7 @@ __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __g
     int i = e / W, k = e % W;
     l[i][k] = i < width && k < i ? (double)A[(size_t)(z.first + i) * z.cols + z.first + k] : 0.0;
   }
-  if (lid < 3) opened[lid] = 0;
+  if (lid < 3) openCount[lid] = 0;
   Filter f[ROWS];
   double bound[ROWS], size = 0;
 #pragma unroll
@@ -52,19 +53,19 @@ __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __g
     __global REAL *stored = A + (size_t)i * z.cols + right;
     if (slot == k % 8) {
       Filter own = f[0];
-      double lost = bound[0];
+      double startBound = bound[0];
 #pragma unroll
       for (int r = 1; r < ROWS; r++)
-        if (r == k / 8) own = f[r], lost = bound[r]; // registers have no index
-      double v = inside ? certified(own.sum, own.rest, boundOf(own, k + z.parts + 2, !tiny) + lost) : 0.0;
-      if (v != v) open[atomic_inc(&opened[k % 3])] = lane;
+        if (r == k / 8) own = f[r], startBound = bound[r]; // registers cannot be indexed
+      double v = inside ? certified(own.sum, own.rest, boundOf(own, k + z.parts + 2, !tiny) + startBound) : 0.0;
+      if (v != v) open[atomic_inc(&openCount[k % 3])] = lane;
       else v = finiteEntry(v, failed, i, j);
       u[k & 1][lane] = v;
       if (v == v && inside) stored[at] = (REAL)v;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int count = opened[k % 3];
-    if (lid == 0) opened[(k + 2) % 3] = 0;
+    const int count = openCount[k % 3];
+    if (lid == 0) openCount[(k + 2) % 3] = 0;
     for (int o = 0; o < count; o++) {
       int c = get_group_id(0) * STRIP + open[o];
       double v = settled(A, z.cols, i, right + c, i, work, 0, 0, u[0], &settling);

@@ -1,5 +1,5 @@
-// The left-looking factorization of the paper, column by column: U above the diagonal by substitution, all products for
-// the rows below, the pivot. Every entry by a work-group. `first` is the column.
+// The left-looking factorization of the LU paper, column by column, launched by luUnblocked.ts: U above the diagonal by substitution,
+// the sums of the rows below, the pivot. A work-group computes each entry. `first` is the column.
 
 __kernel FIXED(GROUP) void luAbove(__global REAL *A, __global int *out, Shape z) {
   __local Settling settling;
@@ -33,17 +33,17 @@ __kernel FIXED(GROUP) void luPivot(__global REAL *A, __global int *out, Shape z)
   positions[lid] = best;
   from[lid] = 0;
   findBest(sizes, positions, from);
-  const int pivot = positions[0], going = !ended && sizes[0] != 0;
+  const int pivot = positions[0], active = !ended && sizes[0] != 0;
   if (lid == 0 && !ended) {
     out[PIVOTS + j] = pivot;
-    if (!going) out[INFO] = 1 + j;
+    if (!active) out[INFO] = 1 + j;
   }
-  for (int c = lid; c < z.cols && going && pivot != j; c += GROUP) {
+  for (int c = lid; c < z.cols && active && pivot != j; c += GROUP) {
     REAL kept = A[(size_t)j * z.cols + c];
     A[(size_t)j * z.cols + c] = A[(size_t)pivot * z.cols + c];
     A[(size_t)pivot * z.cols + c] = kept;
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const double u = A[(size_t)j * z.cols + j];
-  for (int i = j + 1 + lid; i < z.rows && going; i += GROUP) A[(size_t)i * z.cols + j] = (REAL)divide(A[(size_t)i * z.cols + j], u);
+  for (int i = j + 1 + lid; i < z.rows && active; i += GROUP) A[(size_t)i * z.cols + j] = (REAL)divide(A[(size_t)i * z.cols + j], u);
 }

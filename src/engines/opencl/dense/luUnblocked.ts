@@ -1,5 +1,5 @@
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import * as exact from "../exact/sources.generated.ts";
+import * as exact from "../exact/sources.ts";
 import { type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
 import * as sources from "./sources.generated.ts";
 

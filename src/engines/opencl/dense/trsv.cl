@@ -1,31 +1,28 @@
-// Substitution, one kernel for the whole solve. Unknowns are numbered in the order of substitution, so that every
-// triangle is a lower one with steps of either sign. Groups take blocks of BLOCK rows by an atomic counter. A group
-// multiplies its rows with unknowns as they come, then solves its diagonal block, and publishes what it has proved.
-// An unknown that is not there yet is a pattern of bits that no result has, so the flag and the value are one load, and
-// a group waits for blocks taken before its own only.
+// Substitution, one kernel for the whole solve, launched by trsv.ts; see the triangular paper. Unknowns are numbered in the order of
+// substitution, so every triangle is lower, with strides of either sign. Work-groups take blocks of BLOCK rows by an atomic counter.
+// A group multiplies its rows by unknowns as they are published, then solves its diagonal block, and publishes what it has proved.
+// An unknown that is not yet known is a bit pattern that no result has, so one load returns flag and value. A group waits only for
+// blocks taken before its own.
 //
-// The diagonal block. With candidates c for its unknowns, the residuals R_k = b_k - (T c)_k, row k with all before it, are
-// summed by all work-items in twice the precision. Differences to the candidates then need ordinary precision only:
+// The diagonal block. With candidates c for its unknowns, the residuals R_k = b_k - (T c)_k, row k with all before it, are summed by
+// all work-items in twice the precision. The differences to the candidates then need only ordinary precision:
 //   x_k = RN(c_k + (R_k - sum of T_kj (x_j - c_j), j < k) / T_kk),
-// which is a chain. The candidates come from an ordinary inverse of the block, made long before it is needed: a product with it
-// takes no longer than a few steps of the chain. The first pass nearly always ends with every x_k proved. A pass in which the
-// first row that is open stays open ends with that row in the superaccumulator. Only what is proved leaves the block.
+// which is a chain. The candidates come from an approximate inverse of the block, computed long before it is needed: multiplying by
+// it takes no longer than a few steps of the chain. The first pass nearly always proves every x_k. If a pass does not prove the
+// first open row, that row is computed in the superaccumulator. Only proved unknowns leave the block.
 //
-// KIND: what is made of the exact sum. BLOCK is 32 on NVIDIA: the chain is made by one warp.
-#define TICKET 0
-#define FAILED 1
-#define SINGULAR 2
+// KIND: how an entry is computed from the exact sum, see certificate.cl. BLOCK is 32 on NVIDIA: one warp computes the chain.
 
-// On NVIDIA the lanes of a block are a warp, which keeps in step by itself; elsewhere the whole group comes along.
+// On NVIDIA the lanes of a block are one warp, which needs no barrier; elsewhere the whole group takes part.
 #ifdef NVIDIA
-#define IN_STEP asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define SYNCHRONIZE asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define BY_LANES if (l < BLOCK)
 #else
-#define IN_STEP barrier(CLK_LOCAL_MEM_FENCE)
+#define SYNCHRONIZE barrier(CLK_LOCAL_MEM_FENCE)
 #define BY_LANES
 #endif
 
-// The value of one lane for all.
+// The value of one lane, for all lanes.
 INLINED double broadcast(double v, int lane, __local double *slot) {
 #ifdef NVIDIA
   uint low, high;
@@ -34,12 +31,12 @@ INLINED double broadcast(double v, int lane, __local double *slot) {
   return as_double((ulong)high << 32 | low);
 #else
   if (get_local_id(0) == lane) *slot = v;
-  IN_STEP;
+  SYNCHRONIZE;
   return *slot;
 #endif
 }
 
-// The first lane for which `flag` is set, or BLOCK. `found` is BLOCK before and after.
+// The first lane whose `flag` is set, or BLOCK. `found` is BLOCK before and after.
 INLINED int firstOf(bool flag, __local int *found) {
 #ifdef NVIDIA
   uint votes;
@@ -47,27 +44,24 @@ INLINED int firstOf(bool flag, __local int *found) {
   return votes == 0 ? BLOCK : 31 - (int)clz(votes & -votes);
 #else
   if (flag) atomic_min(found, (int)get_local_id(0));
-  IN_STEP;
+  SYNCHRONIZE;
   int lane = *found;
-  IN_STEP;
+  SYNCHRONIZE;
   if (get_local_id(0) == 0) *found = BLOCK;
-  IN_STEP;
+  SYNCHRONIZE;
   return lane;
 #endif
 }
 
-double toReal(double v) { return BINARY32 ? (double)(float)v : v; }
-
-// A row of the diagonal block on the way to its unknown: s / d for the sum s, which is high + rest, or what is left of it
-// with d c subtracted for a single rounding.
+// A row of the diagonal block: s / d for the sum s, which is high + rest; for a single rounding, high + rest is s - d c.
 typedef struct {
   double high, rest; // high is 0 for a single rounding
-  double size;       // of all that went into rest
-  ulong moved;       // bits of the differences that did: nothing moved if there are none but a sign's
+  double size;       // the sum of magnitudes added to rest
+  ulong moved;       // the union of the bits of the differences: all were 0 if no bit but the sign is set
   double c, d, reciprocal;
 } Row;
 
-// Right with high probability.
+// The likely value of the unknown.
 double unknownOf(Row row) {
   if (KIND == SINGLE) return toReal(fma(row.rest, row.reciprocal, row.c));
   double s = toReal(row.high + row.rest), q = s * row.reciprocal;
@@ -83,18 +77,13 @@ void setResidual(Row *row, Filter f) {
   row->moved = 0;
 }
 
-// Distance of a number that is not zero to the one before it towards zero: no neighbour is nearer.
-double gapOf(double x) {
-  return BINARY32 ? (double)as_float(as_uint((float)x)) - (double)as_float(as_uint((float)x) - 1u) : x - as_double(as_ulong(x) - 1ul);
-}
-
-// Whether x is the unknown of its row, given that those before it are what they are, and `moved` = x - c.
+// Whether x is the unknown of its row, given the unknowns before it, and `moved` = x - c.
 //
-// row.rest took at most BLOCK + 1 fused operations and the rounding of h: with size, the sum of all magnitudes in it, they
-// lose less than (BLOCK + 8) U size (1 + 2^-20), and 2^-1075 each if they underflow. `bound` is what the filter may have lost.
-// For a single rounding, s - d x = rest - d moved with one more operation, and x is nearest to s / d if
-// |s - d x| < |d| gap / 2. With d gap / 2 above 2^-960 (a product with a power of two, so exact) the underflows, below
-// 2^-1068 together, are less than what MORE leaves. A zero is proved if nothing was ever rounded.
+// row.rest took at most BLOCK + 1 fused operations and the rounding of h: with size, the sum of all magnitudes in it, they lose less
+// than (BLOCK + 8) U size (1 + 2^-20), and 2^-1075 each if they underflow. `bound` is what the filter may have lost. For a single
+// rounding, s - d x = rest - d moved with one more operation, and x is nearest to s / d if |s - d x| < |d| gap / 2. With d gap / 2
+// above 2^-960 (a product with a power of two, so exact) the underflows, below 2^-1068 together, are less than the margin of MORE.
+// A zero is proved if nothing was ever rounded.
 HOT bool isProved(Row row, Filter f, double bound, double x, double moved) {
   bool exact = (row.moved << 1) == 0 && f.size == 0;
   if (x - x != 0 || twoSumError(x, -row.c, moved) != 0) return false;
@@ -108,12 +97,12 @@ HOT bool isProved(Row row, Filter f, double bound, double x, double moved) {
   return (w + ((BLOCK + 8) * U * size * MORE + bound)) * MORE < half_gap && half_gap > 0x1p-960 && half_gap < LARGE;
 }
 
-// A candidate must be a number: then a pass is an ordinary solve at worst.
+// A candidate must be finite: then a pass is at worst an ordinary solve.
 double finiteOr0(double v) { return v - v == 0 ? v : 0.0; }
 
-// The inverse of the block: candidates need no more than ordinary arithmetic. Diagonal blocks twice as large each time,
+// The inverse of the block, in ordinary arithmetic, which is enough for candidates. The size of the diagonal blocks doubles each time,
 //   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1 C^-1):
-// B A^-1 by entries, and the product with -C^-1 by columns, from below, in its place.
+// B A^-1 by entries, and the product with -C^-1 by columns, from the bottom, in place.
 INLINED void invert(__local const double *D, __local double *inverse) {
   int l = get_local_id(0);
   for (int i = l; i < BLOCK; i += GROUP) inverse[AT(i, i)] = 1.0 / D[AT(i, i)];
@@ -137,7 +126,7 @@ INLINED void invert(__local const double *D, __local double *inverse) {
   }
 }
 
-// The unknowns one after another: what a lane has in step k = lane counts. Without branches: after its own step a row gets zeros.
+// The unknowns one after another: a lane uses its value of step k = lane. No branches: after its own step a row subtracts zeros.
 INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane) {
 #ifdef NVIDIA
 #pragma unroll
@@ -163,7 +152,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     found = BLOCK;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (failed) return; // PoCL: from such a return to the next barrier work-item 0 may do everything twice
+  if (failed) return; // PoCL: between such a return and the next barrier, work-item 0 may do everything twice
   int begin = from + ticket * BLOCK, rows = min(BLOCK, to - begin);
   loadDiagonal(D, A, begin, rows, unit);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -176,7 +165,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
   double reciprocal = inverse[AT(lane, lane)], right = lane < rows ? b[ELEMENT(begin + lane)] : 0.0;
   Filter f = emptyFilter();
   subtractBefore(&f, part, known, A, way, begin, rows);
-  keepShare(part, f);
+  storeShare(part, f);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (failed) {
     if (l == 0) state[FAILED] = 1;
@@ -205,10 +194,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     c[l] = finiteOr0(toReal(candidate));
   }
 
-  int done = 0; // so many unknowns of the block are proved
+  int done = 0; // unknowns of the block that are proved
   for (int pass = 0; done < rows; pass++) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    keepShare(part, blockShare(D, c, row, slot, KIND == SINGLE));
+    storeShare(part, blockShare(D, c, row, slot, KIND == SINGLE));
     barrier(CLK_LOCAL_MEM_FENCE);
     BY_LANES {
       Filter sum = before;
@@ -216,18 +205,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
       setResidual(&unknown, sum);
       unknown.c = c[lane];
       unknown.reciprocal = reciprocal;
-      // Those that are proved, or not there, do not move.
-      bool still = lane < done || lane >= rows;
-      if (still) unknown.high = unknown.rest = unknown.c = unknown.reciprocal = 0.0;
+      // Rows that are proved, or past the end, do not change.
+      bool fixed = lane < done || lane >= rows;
+      if (fixed) unknown.high = unknown.rest = unknown.c = unknown.reciprocal = 0.0;
       chain(&unknown, D, slots, lane);
       double v = unknownOf(unknown);
-      bool sure = still || isProved(unknown, sum, boundOf(sum, ADDITIONS(begin), true), v, v - unknown.c);
-      int count = min(rows, firstOf(l < BLOCK && !sure, &found));
-      if (l < BLOCK && !still && lane < count) {
+      bool isSure = fixed || isProved(unknown, sum, boundOf(sum, ADDITIONS(begin), true), v, v - unknown.c);
+      int count = min(rows, firstOf(l < BLOCK && !isSure, &found));
+      if (l < BLOCK && !fixed && lane < count) {
         published[begin + lane] = bitsOf(v + 0.0); // an exact zero has no sign
         put(x + ELEMENT(begin + lane), v + 0.0);
       }
-      if (l < BLOCK && !still) c[lane] = finiteOr0(v);
+      if (l < BLOCK && !fixed) c[lane] = finiteOr0(v);
       if (l == 0) proved = count;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -4,8 +4,9 @@ import type { Device, DeviceBuffer, KernelArgument, Work } from "../../device.ts
 import type { ExactStage, Substitution } from "../../kernels.ts";
 import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
-import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
-import { trsvBy as oneStage, trsv as solveSource, trsvResidual, trsvRows, trsvSteps } from "./sources.generated.ts";
+import { ACCUMULATOR } from "../exact/layout.ts";
+import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
+import { trsvBy as oneStage, trsv as solveSource, trsvResidual, trsvRows, trsvState, trsvSteps } from "./sources.generated.ts";
 
 /** How the work of a solve is cut. No bit depends on it. All are powers of two. */
 export interface TrsvTuning {
@@ -15,9 +16,6 @@ export interface TrsvTuning {
   readonly spins: number; // how often an unknown is asked for before a group gives up
 }
 
-// Of kernels/superaccumulator.cl.
-const ACCUMULATOR = 141;
-
 /**
  * The tuning for a device. A block is a warp of NVIDIA's, or what the local memory takes. On an H200, n = 4096, ns an unknown by
  * rows and by columns: 104 and 110 with 4 slots; with 8 slots 126 and 110, of depth 2 113 by rows; 140 and 133 with blocks of 64
@@ -26,7 +24,7 @@ const ACCUMULATOR = 141;
 export function trsvTuning(device: Device): TrsvTuning {
   const gpu = device.type === "gpu";
   const tuning = { block: 32, slots: gpu ? 4 : 8, depth: 1, spins: gpu ? 1 << 20 : 1 << 28 };
-  while (localBytes(tuning) > device.local && tuning.block > tuning.slots) tuning.block /= 2;
+  while (localBytes(tuning) > device.localBytes && tuning.block > tuning.slots) tuning.block /= 2;
   return tuning;
 }
 
@@ -92,12 +90,15 @@ class System {
   // A kernel that works on rows in groups.
   private launch(name: string, source: string, rows: number, args: readonly KernelArgument[], more: Defines = {}): void {
     const { block, slots, spins } = this.tuning;
-    const kernel = this.scope.device.kernel(name, [certificate, superaccumulator, trsvRows, source], { ...this.defines, ...more });
+    const kernel = this.scope.device.kernel(name, [certificate, superaccumulator, trsvState, trsvRows, source], {
+      ...this.defines,
+      ...more,
+    });
     this.scope.device.launch(
       kernel,
       [Math.ceil(rows / block)],
       [block * slots],
-      [...args, this.how.unit ? 1 : 0, spins, { local: 8 * ACCUMULATOR }],
+      [...args, this.how.unit ? 1 : 0, spins, { localBytes: 8 * ACCUMULATOR }],
     );
   }
 
@@ -109,7 +110,7 @@ class System {
       this.launch("trsv", solveSource, to - from, args, kind);
       return;
     }
-    const kernel = device.kernel("trsvBy", [certificate, superaccumulator, expansion, oneStage], {
+    const kernel = device.kernel("trsvBy", [certificate, superaccumulator, expansion, trsvState, oneStage], {
       REAL: defines.REAL as string,
       REAL_X: defines.REAL as string,
       REAL_Y: defines.REAL as string,
@@ -119,14 +120,14 @@ class System {
       STRIDE,
       ...kind,
     });
-    const group = Math.min(ROW_GROUP, kernel.most);
-    const pool = { local: 8 * ACCUMULATOR * STRIDE };
+    const group = Math.min(ROW_GROUP, kernel.maxGroupSize);
+    const pool = { localBytes: 8 * ACCUMULATOR * STRIDE };
     device.launch(kernel, [to - from], [group], [...args, this.how.unit ? 1 : 0, this.tuning.spins, pool]);
   }
 
   // One that has a work-item for each of `count` elements.
   private each(name: string, count: number, args: readonly KernelArgument[]): void {
-    const kernel = this.scope.device.kernel(name, [certificate, trsvSteps], { REAL: this.defines.REAL as string });
+    const kernel = this.scope.device.kernel(name, [certificate, trsvState, trsvSteps], { REAL: this.defines.REAL as string });
     this.scope.device.launch(kernel, [Math.ceil(count / SMALL_GROUP)], [SMALL_GROUP], args);
   }
 

@@ -1,11 +1,6 @@
-// Substitution with the sums of rows by one of the papers' stages alone: see expansion.cl, with OP = DOT. A group takes a row by an
-// atomic counter, and waits for unknowns of rows taken before. An unknown that is not there yet is a pattern that no result has.
-//
-// KIND: what is made of the exact sum.
-#define TICKET 0
-#define FAILED 1
-#define SINGULAR 2
-#define OPEN 0xfffffffffffffffful
+// Substitution with all sums by one of the papers' exact stages (expansion.cl, with OP = DOT), launched by trsv.ts. A work-group takes a
+// row by an atomic counter, and waits for unknowns of rows taken before. An unknown that is not yet known is a bit pattern that no
+// result has. KIND: how an entry is computed from the exact sum, see certificate.cl.
 
 __kernel void trsvBy(__global const REAL *T, long4 place, __global const REAL *b, __global REAL *x, volatile __global ulong *published,
     volatile __global int *state, int from, int to, int start, int step, int unit, int spins, __local long *pool) {
@@ -26,11 +21,11 @@ __kernel void trsvBy(__global const REAL *T, long4 place, __global const REAL *b
   for (int k = 0; k < COMPONENTS; k++) a[k] = 0.0;
   for (int j = l; j < i; j += size) {
     ulong bits = published[j];
-    for (int spin = 0; bits == OPEN && !failed; spin++) {
+    for (int spin = 0; bits == UNKNOWN && !failed; spin++) {
       if (spin >= spins) failed = 1;
       bits = published[j];
     }
-    if (bits == OPEN) break;
+    if (bits == UNKNOWN) break;
     accumulate(a, acc, -(double)row[j * place.z], as_double(bits));
   }
 #pragma unroll

@@ -1,4 +1,4 @@
-// r := RN(b - T x), for the unknowns that are published.
+// r := RN(b - T x), for unknowns that are published; launched by trsv.ts to refine a solution.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsvResidual(__global const REAL *T, long4 place, __global const REAL *b,
     __global REAL *r, volatile __global ulong *published, int from, int to, int start, int step, int unit, int spins,
     __local long *acc) {
@@ -10,7 +10,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsvResidual(__
   barrier(CLK_LOCAL_MEM_FENCE);
   Filter f = blockShare(D, c, row, slot, 1);
   subtractBefore(&f, part, known, A, way, begin, rows);
-  keepShare(part, f);
+  storeShare(part, f);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (l < rows) {
     f = merged(part, l);

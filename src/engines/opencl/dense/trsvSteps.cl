@@ -1,11 +1,11 @@
-// Small steps around a substitution, one work-item an element.
+// Small steps of a substitution, one element per work-item; launched by trsv.ts.
 
-// Unknowns that are not there yet, and n - i for the first zero (i, i) among the diagonal entries of n rows that are asked about.
+// Mark the unknowns as not yet known, and find n - i for the first zero (i, i) among n diagonal entries.
 __kernel void trsvOpen(__global ulong *published, int from, int to, __global const REAL *T, long4 place, int n,
     volatile __global int *state) {
   int i = get_global_id(0);
-  if (from + i < to) published[from + i] = 0xfffffffffffffffful;
-  if (i < n && T[place.x + i * (place.y + place.z)] == 0) atomic_max(state + 2, n - i);
+  if (from + i < to) published[from + i] = UNKNOWN;
+  if (i < n && T[place.x + i * (place.y + place.z)] == 0) atomic_max(state + SINGULAR, n - i);
 }
 
 // Whether one of the unknowns from..to is not finite.
@@ -14,7 +14,7 @@ __kernel void trsvFinite(__global const ulong *published, int from, int to, vola
   if (k < to && !isfinite(as_double(published[k]))) *found = 1;
 }
 
-// x := RN(x + d), in both places where x is.
+// x := RN(x + d), in both copies of x.
 __kernel void trsvAdd(__global ulong *published, __global const ulong *d, __global REAL *x, int from, int to, int start, int step) {
   int k = from + get_global_id(0);
   if (k >= to) return;

@@ -1,49 +1,50 @@
+// The functions of OpenCL 1.2 that the device layer calls, through koffi, and the meaning of their return codes.
 import { LITTLE_ENDIAN } from "../../../arrays/byteOrder.ts";
 import { EngineError } from "../../../arrays/errors.ts";
 import { importByName } from "../../importByName.js";
 
-// OpenCL 1.2 through koffi: the functions that device.ts uses, as they are.
-
-/** A handle of the library. */
+/** A handle of an OpenCL object. */
 export type Handle = bigint;
 
-type Native = ((...args: unknown[]) => number) & { async(...args: unknown[]): void };
-type Making = (...args: unknown[]) => Handle;
+/** Returns a code, 0 for success. async() runs it on a thread of Node's pool and passes the code to its last argument. */
+type Command = ((...args: unknown[]) => number) & { async(...args: unknown[]): void };
+/** Returns a new object, and its code through the last argument. */
+type Constructor = (...args: unknown[]) => Handle;
 
 export interface Library {
-  readonly clGetPlatformIDs: Native;
-  readonly clGetDeviceIDs: Native;
-  readonly clGetPlatformInfo: Native;
-  readonly clGetDeviceInfo: Native;
-  readonly clCreateContext: Making;
-  readonly clCreateCommandQueue: Making;
-  readonly clCreateBuffer: Making;
-  readonly clCreateProgramWithSource: Making;
-  readonly clBuildProgram: Native;
-  readonly clGetProgramBuildInfo: Native;
-  readonly clCreateKernel: Making;
-  readonly clGetKernelWorkGroupInfo: Native;
-  readonly clSetKernelArg: Native;
-  readonly clEnqueueNDRangeKernel: Native;
-  readonly clEnqueueReadBuffer: Native;
-  readonly clEnqueueWriteBuffer: Native;
-  readonly clEnqueueCopyBuffer: Native;
-  readonly clEnqueueFillBuffer: Native;
-  readonly clEnqueueMarkerWithWaitList: Native;
-  readonly clEnqueueBarrierWithWaitList: Native;
-  readonly clGetEventProfilingInfo: Native;
-  readonly clFlush: Native;
-  readonly clFinish: Native;
-  readonly clReleaseEvent: Native;
-  readonly clReleaseMemObject: Native;
-  readonly clReleaseKernel: Native;
-  readonly clReleaseProgram: Native;
-  readonly clReleaseCommandQueue: Native;
-  readonly clReleaseContext: Native;
+  readonly clGetPlatformIDs: Command;
+  readonly clGetDeviceIDs: Command;
+  readonly clGetPlatformInfo: Command;
+  readonly clGetDeviceInfo: Command;
+  readonly clCreateContext: Constructor;
+  readonly clCreateCommandQueue: Constructor;
+  readonly clCreateBuffer: Constructor;
+  readonly clCreateProgramWithSource: Constructor;
+  readonly clBuildProgram: Command;
+  readonly clGetProgramBuildInfo: Command;
+  readonly clCreateKernel: Constructor;
+  readonly clGetKernelWorkGroupInfo: Command;
+  readonly clSetKernelArg: Command;
+  readonly clEnqueueNDRangeKernel: Command;
+  readonly clEnqueueReadBuffer: Command;
+  readonly clEnqueueWriteBuffer: Command;
+  readonly clEnqueueCopyBuffer: Command;
+  readonly clEnqueueFillBuffer: Command;
+  readonly clEnqueueMarkerWithWaitList: Command;
+  readonly clEnqueueBarrierWithWaitList: Command;
+  readonly clGetEventProfilingInfo: Command;
+  readonly clFlush: Command;
+  readonly clFinish: Command;
+  readonly clReleaseEvent: Command;
+  readonly clReleaseMemObject: Command;
+  readonly clReleaseKernel: Command;
+  readonly clReleaseProgram: Command;
+  readonly clReleaseCommandQueue: Command;
+  readonly clReleaseContext: Command;
 }
 
 const size = "size_t";
-const NATIVE: Record<string, string> = {
+const COMMANDS: Record<string, string> = {
   clGetPlatformIDs: "uint32, void *, void *",
   clGetDeviceIDs: `void *, uint64, uint32, void *, void *`,
   clGetPlatformInfo: `void *, uint32, ${size}, void *, void *`,
@@ -69,7 +70,7 @@ const NATIVE: Record<string, string> = {
   clReleaseCommandQueue: "void *",
   clReleaseContext: "void *",
 };
-const MAKING: Record<string, string> = {
+const CONSTRUCTORS: Record<string, string> = {
   clCreateContext: "void *, uint32, void *, void *, void *, void *",
   clCreateCommandQueue: "void *, void *, uint64, void *",
   clCreateBuffer: `void *, uint64, ${size}, void *, void *`,
@@ -89,14 +90,14 @@ type Koffi = {
 
 let loaded: Library | undefined;
 
-/** The library of this machine. */
+/** The OpenCL library of this machine, loaded once. */
 export async function loadLibrary(): Promise<Library> {
   loaded ??= bind(await openKoffi());
   return loaded;
 }
 
 async function openKoffi(): Promise<Koffi> {
-  // Devices are little-endian, and memory is copied to them as it is.
+  // Devices are little-endian, and memory is copied to them unchanged.
   if (!LITTLE_ENDIAN) throw new EngineError("opencl: it needs little-endian typed arrays, and this machine is big-endian");
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node === undefined) throw new EngineError("opencl: it needs Node, and this is another runtime");
@@ -121,12 +122,12 @@ function bind(koffi: Koffi): Library {
   }
   if (!library) throw new EngineError(`opencl: no OpenCL library on this machine: ${INSTALL}`, { cause });
   const functions: Record<string, unknown> = {};
-  for (const [name, args] of Object.entries(NATIVE)) functions[name] = library.func(`int32 ${name}(${args})`);
-  for (const [name, args] of Object.entries(MAKING)) functions[name] = library.func(`void *${name}(${args})`);
+  for (const [name, args] of Object.entries(COMMANDS)) functions[name] = library.func(`int32 ${name}(${args})`);
+  for (const [name, args] of Object.entries(CONSTRUCTORS)) functions[name] = library.func(`void *${name}(${args})`);
   return functions as unknown as Library;
 }
 
-// What OpenCL's numbers mean where a user can do something about them.
+// The codes that a user can do something about.
 const CODES: Record<number, string> = {
   [-1]: "no device found",
   [-2]: "the device is not available",
@@ -140,7 +141,15 @@ const CODES: Record<number, string> = {
   [-1001]: `no OpenCL driver: ${INSTALL}`,
 };
 
-/** Throw unless a call went well. */
+/** Throw if a command failed. */
 export function check(what: string, code: number): void {
   if (code !== 0) throw new EngineError(`${what}: ${CODES[code] ?? "OpenCL refused"} (${code})`);
+}
+
+/** A new OpenCL object. */
+export function create(what: string, construct: (code: Int32Array) => Handle): Handle {
+  const code = new Int32Array(1);
+  const handle = construct(code);
+  check(`opencl: ${what}`, code[0] as number);
+  return handle;
 }

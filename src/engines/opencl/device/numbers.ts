@@ -1,8 +1,8 @@
-// Numbers as kernels take them.
+// Numbers as arguments of kernels, and the names of their types in OpenCL C.
 
-/** What kernels call the type of an array whose elements have so many bytes. */
+/** The type of an array's elements in kernels. */
 export type RealType = "double" | "float";
-export const realOf = (bytes: number): RealType => (bytes === 8 ? "double" : "float");
+export const realOf = (bytesPerElement: number): RealType => (bytesPerElement === 8 ? "double" : "float");
 
 export const long = (x: number): BigInt64Array => BigInt64Array.of(BigInt(x));
 export const double = (x: number): Float64Array => Float64Array.of(x);

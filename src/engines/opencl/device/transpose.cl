@@ -1,12 +1,12 @@
-// A matrix row by row, from one with any steps: through tiles of local memory, so that both sides are read and written
-// along their lines.
+// Copies a strided matrix to one stored by rows, through tiles of local memory, so that both reads and writes are contiguous. Launched by
+// memory.ts.
 #define TILE 32
 #define ROWS 8
 
 __kernel void rowByRow(__global const WORD *from, long offset, long rowStride, long colStride, __global WORD *to, int rows, int cols) {
   __local WORD tile[TILE][TILE + 1];
   int i0 = get_group_id(1) * TILE, j0 = get_group_id(0) * TILE;
-  bool across = rowStride == 1; // the work-items of a row of the group read along the lines of `from`
+  bool across = rowStride == 1; // columns of `from` are contiguous: neighbours read along them
   for (int k = get_local_id(1); k < TILE; k += ROWS) {
     int a = get_local_id(0);
     int i = i0 + (across ? a : k), j = j0 + (across ? k : a);

@@ -1,5 +1,5 @@
-// The certified filter and its certificate, twins of exact/filter.ts and exact/enclosure.ts for rounding to nearest.
-// REAL is double or float: the type of the arrays. Arithmetic is binary64; products of two binary32 numbers are exact in it.
+// The certified filter and its certificate, twins of exact/filter.ts and exact/enclosure.ts for rounding to nearest; most programs begin
+// with it. REAL is the type of the arrays, double or float. Arithmetic is binary64, where products of two binary32 numbers are exact.
 #ifndef REAL
 #define REAL double
 #endif
@@ -8,10 +8,10 @@
 #define U 0x1p-53
 #define SMALL 0x1p-900
 #define LARGE 0x1p1000
-// A bound is itself a sum of rounded numbers.
+// For the roundings in the computation of a bound.
 #define MORE 0x1.00001p0
 #define LITTLE_MORE 0x1.0000000000004p0
-// What a few underflowing products may lose.
+// More than a few underflowing products can lose.
 #define TINY 0x1p-1059
 #define NOT_PROVED nan(0ul)
 
@@ -20,13 +20,13 @@ double twoSumError(double a, double b, double s) {
   return (a - (s - t)) + (b - t);
 }
 
-// A sum on the way: the exact one differs from sum + rest by at most the rounding errors that were made in `rest`. With
-// `size`, the sum of the magnitudes that went into rest, n additions to it (two roundings each) lose less than
-// 2 n U size (1 + 2^-20), for n < 2^30. `size` is 0 if and only if everything was exact. An error term of a product below
-// 2^-1022 is rounded, by 2^-1075 at most: `least` knows whether there was one.
+// A partial sum: the exact one differs from sum + rest by at most the rounding errors made in `rest`. With `size`, the sum of the
+// magnitudes added to rest, n additions to it (two roundings each) lose less than 2 n U size (1 + 2^-20), for n < 2^30. `size` is 0
+// if and only if everything was exact. An error term of a product below 2^-1022 is rounded, by 2^-1075 at most: `minWord` tells
+// whether there can be one.
 typedef struct {
   double sum, rest, size;
-  uint least; // of the high words of |factors|, less one: 0xffffffff for a zero
+  uint minWord; // the smallest high word of |factors|, minus one: 0xffffffff for a zero
 } Filter;
 
 Filter emptyFilter() {
@@ -34,14 +34,14 @@ Filter emptyFilter() {
   return f;
 }
 
-// A number below 2^-1042 has nothing in its high word, and is not a zero.
-uint leastOf(uint least, double x) {
+// The high word of a number below 2^-1042 is 0, but the number is not.
+uint minWordOf(uint minWord, double x) {
   ulong bits = as_ulong(x);
-  return min(least, (((uint)(bits >> 32) & 0x7fffffffu) | min((uint)bits, 1u)) - 1u);
+  return min(minWord, (((uint)(bits >> 32) & 0x7fffffffu) | min((uint)bits, 1u)) - 1u);
 }
 
-// Whether products of factors above `a` and above `b` have exact error terms: their exponents add up to -960 or more.
-// A number has the exponent (word >> 20) - 1023, and that of a subnormal may be as low as -1074.
+// Whether products of factors with the smallest words `a` and `b` have exact error terms: their exponents add up to -960 or more.
+// The exponent of a number is (word >> 20) - 1023; that of a subnormal may be as low as -1074.
 bool errorsAreExact(uint a, uint b) {
   if (a == 0xffffffffu || b == 0xffffffffu) return true; // all zeros
   return ((a + 1) >> 20) >= 1 && ((b + 1) >> 20) >= 1 && (int)((a + 1) >> 20) + (int)((b + 1) >> 20) >= 2046 - 960;
@@ -61,23 +61,23 @@ void addProductTerm(Filter *f, double x, double y) {
   f->size += fabs(q) + fabs(r);
 }
 
-// The sum of both; as many additions as either had, and two more.
+// The sum of both. It counts as many additions as the larger of them, and two more.
 void addFilter(Filter *f, Filter g) {
   double s = f->sum + g.sum, r = twoSumError(f->sum, g.sum, s);
   f->sum = s;
   f->rest += g.rest + r;
   f->size += g.size + fabs(r);
-  f->least = min(f->least, g.least);
+  f->minWord = min(f->minWord, g.minWord);
 }
 
-// What the rest of n terms can have lost. `exactly` says that no error term of a product was rounded.
+// A bound of what the rest of n terms can have lost. `exactly`: no error term of a product was rounded.
 double boundOf(Filter f, double n, bool exactly) { return 2.0 * U * n * f.size * MORE + (exactly ? 0.0 : n * 0x1p-1074); }
 
 double nextUp(double x) {
   return x == 0 ? 0x1p-1074 : as_double(as_long(x) + (x > 0 ? 1 : -1));
 }
 
-// The number that all within bound of high + low round to, or NaN. Overflow and whatever is not finite is never proved.
+// The number that all values within bound of high + low round to, or NaN. Overflow and values that are not finite are never proved.
 double certified(double high, double low, double bound) {
   double h = high + low, l = twoSumError(high, low, h), size = fabs(h);
   if (bound == 0 && size - size == 0) {
@@ -94,7 +94,7 @@ double certified(double high, double low, double bound) {
 
 // The same for the quotient by d. With q = RN(h / d) the remainder h - q d is a double, and
 //   (h + l + e) / d = q + (h - q d + l + e) / d:
-// the sum of remainder and l rounds once, the division once.
+// the sum of the remainder and l rounds once, and so does the division.
 double certifiedQuotient(double high, double low, double bound, double d) {
   double h = high + low, l = twoSumError(high, low, h);
   if (bound == 0 && l == 0) {
@@ -107,13 +107,21 @@ double certifiedQuotient(double high, double low, double bound, double d) {
   return certified(q, correction, error);
 }
 
-// IEEE division of two numbers of the arrays' type, but for the sign of an exact zero.
+double toReal(double v) { return BINARY32 ? (double)(float)v : v; }
+
+// The distance of a nonzero number of the arrays' type to its neighbour towards zero; no neighbour is nearer. NaN for a zero.
+double gapOf(double x) {
+  return BINARY32 ? (double)as_float(as_uint((float)x)) - (double)as_float(as_uint((float)x) - 1u) : x - as_double(as_ulong(x) - 1ul);
+}
+
+// IEEE division of two numbers of the arrays' type, except that an exact zero has no sign.
 double divide(double s, double d) {
   double q = BINARY32 ? (double)((float)s / (float)d) : s / d;
   return q == 0 && (s == 0 || d - d != 0) ? 0.0 : q;
 }
 
-// What is made of a sum s by the diagonal entry d: RN(s / d), RN(s), RN(RN(s) / d), or RN(RN(RN(s) / d) + RN((s - RN(s)) / d)).
+// How an entry is computed from its sum s and the diagonal entry d: RN(s / d), RN(s), RN(RN(s) / d), or equation (3) of the triangular
+// paper, RN(RN(RN(s) / d) + RN((s - RN(s)) / d)).
 #define SINGLE 0
 #define ROUND 1
 #define PAPER 2
@@ -133,7 +141,7 @@ double certifiedEntry(double high, double low, double bound, int kind, double d)
   return under == over && under != 0 ? under : NOT_PROVED;
 }
 
-// A NaN in an array is always the same one.
+// Every NaN in an array has the same bits.
 ulong bitsOf(double v) { return v == v ? as_ulong(v) : 0x7ff8000000000000ul; }
 void put(__global REAL *p, double v) {
   if (BINARY32) *(__global uint *)p = v == v ? as_uint((float)v) : 0x7fc00000u;

@@ -1,13 +1,7 @@
-// Kulisch's superaccumulator on the device: digits of radix 2^32 in 64-bit integers, digit k worth 2^(32 k + LOWEST).
-// Products of two binary64 numbers reach from 2^-2148 to 2^2048, and half of the last place of a quotient by one to
-// 2^-2149. A digit takes 2^30 deposits before carries must run. Three counters behind the digits note what was not finite.
-// SPACE says where it is: private memory of a work-item, or memory that several add to with atomics.
-#define DIGITS 138
-#define LOWEST (-2176)
-#define NANS DIGITS
-#define POSITIVE (DIGITS + 1)
-#define NEGATIVE (DIGITS + 2)
-#define ACCUMULATOR (DIGITS + 3)
+// Kulisch's superaccumulator on the device, the twin of exact/superaccumulator.ts: digits of radix 2^32 in 64-bit integers, digit k
+// worth 2^(32 k + LOWEST), then three counters of terms that were not finite. layout.ts defines the layout. A digit takes 2^30
+// deposits before carries must be propagated. SPACE is its address space: private, or memory that several work-items add to
+// with atomics.
 
 #ifdef SPACE_IS_PRIVATE
 #define SPACE __private
@@ -18,12 +12,12 @@
 #endif
 #define ADD(p, v) atom_add(p, v)
 #endif
-// Digits of one accumulator are STRIDE apart: several that lie side by side do not meet in a bank.
+// Digits of an accumulator are STRIDE apart, so that adjacent accumulators use different banks.
 #ifndef STRIDE
 #define STRIDE 1
 #endif
 
-// Add magnitude * 2^exponent, negated or not.
+// Add +-magnitude * 2^exponent.
 void deposit(SPACE long *acc, ulong magnitude, int exponent, bool negative) {
   if (magnitude == 0) return;
   int at = exponent - LOWEST, shift = at & 31;
@@ -67,9 +61,9 @@ void addProduct(SPACE long *acc, double x, double y) {
   else addIntegers(acc, significandOf(x), significandOf(y), exponentOf(x) + exponentOf(y), isNegative(x) != isNegative(y));
 }
 
-// From here on one work-item has the accumulator for itself.
+// The functions below are for a single work-item.
 
-// Let carries run, so that all digits but the last are below 2^32. Returns whether the sum is negative, as its last digit is.
+// Propagate carries: all digits but the last are then below 2^32. Returns whether the last digit, and so the sum, is negative.
 bool carry(SPACE long *acc) {
   long rest = 0;
   for (int k = 0; k < DIGITS - 1; k++) {
@@ -81,7 +75,7 @@ bool carry(SPACE long *acc) {
   return acc[(DIGITS - 1) * STRIDE] < 0;
 }
 
-// The magnitude in its place, and whether it was negative.
+// Replace the sum by its magnitude. Returns whether it was negative.
 bool magnitude(SPACE long *acc) {
   if (!carry(acc)) return false;
   for (int k = 0; k < DIGITS; k++) acc[k * STRIDE] = -acc[k * STRIDE];
@@ -89,14 +83,14 @@ bool magnitude(SPACE long *acc) {
   return true;
 }
 
-// The place of the first digit that is not zero, or -1.
+// The index of the highest nonzero digit, or -1.
 int topDigit(SPACE long *acc) {
   int k = DIGITS - 1;
   while (k >= 0 && acc[k * STRIDE] == 0) k--;
   return k;
 }
 
-// The 64 bits from 2^exponent on, and whether there are any below.
+// The 64 bits from 2^exponent up, and whether any bit below is set.
 ulong bitsFrom(SPACE long *acc, int exponent) {
   int at = exponent - LOWEST, k = at >> 5, shift = at & 31;
   ulong bits = 0;
@@ -117,20 +111,20 @@ bool anyBelow(SPACE long *acc, int exponent) {
 }
 
 #define PRECISION (BINARY32 ? 24 : 53)
-#define LAST (BINARY32 ? -149 : -1074) // the exponent of the last place of the smallest numbers
+#define LAST (BINARY32 ? -149 : -1074) // the exponent of the smallest subnormal
 #define TOP (BINARY32 ? 128 : 1024)
 
-// n 2^exponent for n <= 2^PRECISION, where n has PRECISION bits unless the exponent is LAST: a number, or an infinity.
+// n 2^exponent for n <= 2^PRECISION, or an infinity. n has PRECISION bits unless the exponent is LAST.
 double numberOf(ulong n, int exponent, bool negative) {
   double v;
   if (n == 0) v = 0;
   else if (exponent + (63 - (int)clz(n)) >= TOP) v = INFINITY;
   else {
-    int up = 53 - PRECISION; // to 53 bits, but for the smallest numbers of binary64
+    int up = 53 - PRECISION; // to 53 bits, except subnormals of binary64
     ulong m = n << up;
     int field = exponent - up + 1075;
     if (BINARY32) {
-      int shift = (int)clz(m) - 11; // binary32's smallest numbers are ordinary ones here
+      int shift = (int)clz(m) - 11; // subnormals of binary32 are normal in binary64
       m = shift >= 0 ? m << shift : m >> -shift;
       field -= shift;
     }
@@ -139,7 +133,7 @@ double numberOf(ulong n, int exponent, bool negative) {
   return negative ? -v : v;
 }
 
-// What is not finite decides alone; *special says that there was something.
+// The result if some term was not finite; *special tells whether there was one.
 double specialOf(SPACE long *acc, bool *special) {
   bool positive = acc[POSITIVE * STRIDE] != 0, negative = acc[NEGATIVE * STRIDE] != 0;
   *special = acc[NANS * STRIDE] != 0 || positive || negative;
@@ -149,7 +143,7 @@ double specialOf(SPACE long *acc, bool *special) {
 
 double negatedIf(bool negative, double x) { return negative ? -x : x; }
 
-// The sum rounded to the nearest REAL; its digits become those of the magnitude.
+// The sum rounded to the nearest REAL. Replaces the sum by its magnitude.
 double rounded(SPACE long *acc) {
   bool special;
   double s = specialOf(acc, &special);
@@ -165,13 +159,13 @@ double rounded(SPACE long *acc) {
   return numberOf(n, last, negative);
 }
 
-// RN(sum / d), for d that is not zero; the digits are lost. The quotient's integer part in units of its last place is
-// guessed from leading bits and set right by the exact remainder.
+// RN(sum / d), for nonzero d. Destroys the digits. The quotient in units of its last place is estimated from the leading bits and
+// corrected by the exact remainder.
 double quotient(SPACE long *acc, double d) {
   bool special;
   double s = specialOf(acc, &special);
   if (special) return divide(s, d);
-  if (!isFinite(d)) return d == d ? 0.0 : NAN; // also where the sum would overflow
+  if (!isFinite(d)) return d == d ? 0.0 : NAN; // even if the sum would overflow
   bool negative = magnitude(acc) != isNegative(d);
   int top = topDigit(acc);
   if (top < 0) return 0.0;
@@ -180,43 +174,43 @@ double quotient(SPACE long *acc, double d) {
   ulong b = significandOf(d);
   int shift = (int)clz(b) - 11, e = exponentOf(d) - shift;
   double ratio = (double)bitsFrom(acc, leading - 63) / (double)(b << shift);
-  int exponent = leading - 63 - e + (ratio < 2048.0 ? 10 : 11); // of the quotient's first bit, or one beside it
+  int exponent = leading - 63 - e + (ratio < 2048.0 ? 10 : 11); // of the quotient's first bit, to within one
   if (exponent > TOP) return negatedIf(negative, INFINITY);
   int last = max(exponent - PRECISION + 1, LAST);
-  // ratio 2^(leading - 63 - e - last), which is below 2^54: in two steps, each a power of two in range.
+  // The estimate is ratio 2^(leading - 63 - e - last), which is below 2^54.
   int scale = leading - 63 - e - last;
   ulong n = scale < -80 ? 0 : (ulong)(ratio * as_double((ulong)(scale + 1023) << 52));
   addIntegers(acc, n, b, exponentOf(d) + last, true);
   for (;;) {
-    if (carry(acc)) { // negative: one less
+    if (carry(acc)) { // negative: n was too large
       n--;
       addIntegers(acc, 1, b, exponentOf(d) + last, false);
       continue;
     }
     addIntegers(acc, 1, b, exponentOf(d) + last, true);
-    if (!carry(acc)) { // another one is in it
+    if (!carry(acc)) { // n was too small
       n++;
       continue;
     }
     addIntegers(acc, 1, b, exponentOf(d) + last, false);
     carry(acc);
-    if (n >= 1ul << PRECISION) { // one bit too many: in units twice as large
+    if (n >= 1ul << PRECISION) { // one bit too many: units twice as large
       if (n & 1) addIntegers(acc, 1, b, exponentOf(d) + last, false);
       n >>= 1;
       last++;
-    } else if (n < 1ul << (PRECISION - 1) && last > LAST) { // one too few
+    } else if (n < 1ul << (PRECISION - 1) && last > LAST) { // one bit too few
       last--;
       n *= 2;
     } else break;
   }
-  // 0 <= remainder < d 2^last: compare it with the half.
+  // 0 <= remainder < d 2^last: compare it with half of that.
   addIntegers(acc, 1, b, exponentOf(d) + last - 1, true);
   bool below = carry(acc);
   if (!below && ((n & 1) != 0 || topDigit(acc) >= 0)) n++;
   return numberOf(n, last, negative);
 }
 
-// The entry that is made of the sum; the digits are lost.
+// The entry computed from the sum; see certificate.cl for the kinds. Destroys the digits.
 double exactEntry(SPACE long *acc, int kind, double d) {
   if (kind == SINGLE) return quotient(acc, d);
   if (kind != CORRECTED) {
@@ -228,7 +222,7 @@ double exactEntry(SPACE long *acc, int kind, double d) {
   if (special) return divide(s, d);
   bool negative = magnitude(acc);
   double size = rounded(acc);
-  if (!isFinite(size)) return NAN; // an infinity, and the opposite one as what is left
+  if (!isFinite(size)) return NAN; // an infinity minus the same infinity
   addNumber(acc, -size);
   double sum = corrected(divide(size, d), quotient(acc, d));
   return sum == 0 ? 0.0 : negatedIf(negative, sum);

@@ -1,7 +1,12 @@
+// The CPU's share of a hybrid factorization: panels on worker threads, small work on the calling thread. Called by factor.ts and
+// hybrid.ts.
 import { EngineError } from "../../../arrays/errors.ts";
 import type { Interval, Wait } from "../../device.ts";
 
-/** P A = L U of a panel, row by row, in place, pivots counted from its first row; the first column whose pivot is 0 or not finite, or -1. */
+/**
+ * Factors a panel, P A = L U, stored by rows, in place. Pivots are counted from its first row. Returns the first column whose pivot
+ * is 0 or not finite, or -1.
+ */
 export type Panel<R> = (data: Float32Array, rows: number, cols: number, pivots: Int32Array) => R;
 
 /** Threads that factor panels. */
@@ -10,15 +15,12 @@ export interface Threads {
   close(): Promise<void>;
 }
 
-/** Waits for a panel; `column` is then its first bad column. */
+/** A wait for a panel; `column` is then its first bad column, or -1. */
 export interface PanelWait extends Wait {
   readonly column: number;
 }
 
-/**
- * The CPU beside a device. Panels are factored on threads, which are started for the first one; where a caller waits at once, on
- * the caller's.
- */
+/** The CPU beside a device. Panels are factored on threads, started with the first panel, or on the calling thread if the caller blocks. */
 export class Cpu {
   private opening: Promise<Threads> | undefined;
   private closing: Promise<void> | undefined;
@@ -26,14 +28,14 @@ export class Cpu {
 
   constructor(
     private readonly open: () => Promise<Threads>,
-    private readonly here: Panel<number>,
+    private readonly panelOnHost: Panel<number>,
   ) {}
 
   panel(...args: Parameters<Panel<number>>): PanelWait {
     const wait = {
       column: -1,
       now: () => {
-        wait.column = this.work(() => this.here(...args));
+        wait.column = this.work(() => this.panelOnHost(...args));
       },
       later: async () => {
         const threads = await this.threads();
@@ -45,15 +47,15 @@ export class Cpu {
     return wait;
   }
 
-  /** Something small, on this thread: a block of 128 unknowns takes 15 to 40 microseconds, and to hand it to another thread as long. */
-  work<R>(small: () => R): R {
+  /** Small work, on this thread: a block of 128 unknowns takes 15 to 40 microseconds, and passing it to another thread takes as long. */
+  work<R>(task: () => R): R {
     const from = performance.now();
-    const result = small();
+    const result = task();
     this.recorded?.push([from, performance.now()]);
     return result;
   }
 
-  /** Note when it works; what this returns ends that, and tells. */
+  /** Record when it works. The function returned stops it and returns the times. */
   record(): () => readonly Interval[] {
     const intervals: Interval[] = [];
     this.recorded = intervals;
@@ -72,7 +74,7 @@ export class Cpu {
     return this.opening;
   }
 
-  /** End the threads: panels that are waited for fail. */
+  /** End the threads; pending panels fail. */
   close(): Promise<void> {
     this.closing ??= (this.opening ?? Promise.resolve(undefined)).then(
       (threads) => threads?.close(),

@@ -1,3 +1,5 @@
+// solve() with the work divided between CPU and GPU: the kernels of solve/approximate.ts, with panels or diagonal blocks on the CPU.
+// Called by the engine; follows the mixed-precision paper.
 import type { ApproximateFactors, ApproximateKernels, NextResidual } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { Choices } from "../choices.ts";
@@ -13,31 +15,32 @@ import { diagonalBlocks, moveBlock } from "./kernels.ts";
 import { type Watch, watched } from "./phases.ts";
 import { solveUpper, substituteWithCpu, timesInverse } from "./substitute.ts";
 
-/** Who does what in a binary32 solve. Substitution for several right-hand sides is the GPU's, and so is all of binary64. */
+/** How a binary32 solve is divided. The GPU does all of binary64, and substitution for several right-hand sides. */
 export interface Sharing {
-  /** Who factors panels; undefined for who is faster at it. */
+  /** Which one factors panels; default: the faster one. */
   readonly panel: "cpu" | "gpu" | undefined;
-  /** How many panels ahead of the rest are updated first, with panels on the CPU. */
+  /** With panels on the CPU: how many are updated ahead of the rest of the matrix. */
   readonly lookAhead: LookAhead;
-  /** Who does the products with diagonal blocks in forward substitution. */
+  /** Which one multiplies by diagonal blocks in forward substitution. */
   readonly forward: "cpu" | "gpu";
-  /** Who solves with diagonal blocks in backward substitution. */
+  /** Which one solves with diagonal blocks in backward substitution. */
   readonly backward: "cpu" | "gpu";
-  /** Told how long each phase took CPU and GPU; the device then notes when commands run, and each phase is waited for. */
+  /** Called with the times of CPU and GPU in each phase. The device then records when commands run, and each phase is waited for. */
   readonly watch?: Watch | undefined;
 }
 
-// What is fastest. On an H200 beside 16 cores that is the GPU alone, at every order: 64 columns of order 8192 take it 0.3 ms, their way
-// to the CPU and back 0.7 and the threads there 4; a block of 128 unknowns takes it 2 microseconds, and 200 with the CPU.
+// The fastest defaults. With an H200 and 16 cores the GPU alone is fastest at every order: it factors 64 columns of order 8192 in
+// 0.3 ms, against 0.7 ms for the transfer to the CPU and back and 4 ms for the threads; a block of 128 unknowns takes it 2
+// microseconds, and 200 with the CPU.
 function sharingOf({ panel, lookAhead = 1, forward = "gpu", backward = "gpu", watch }: Partial<Sharing> = {}): Sharing {
   return { panel, lookAhead, forward, backward, watch };
 }
 
-// Where the device is a CPU itself, its groups have no part in each other's panels: at n = 256 it makes no difference, at n = 512 and
+// If the device is itself a CPU, one of its work-groups factors a panel alone: at n = 256 this makes no difference, at n = 512 and
 // 1024 a solve with panels on the threads takes 0.6 of the time (PoCL, two cores).
-const quicker = (device: Device, n: number): "cpu" | "gpu" => (device.type === "cpu" && n >= 512 ? "cpu" : "gpu");
+const fasterForPanels = (device: Device, n: number): "cpu" | "gpu" => (device.type === "cpu" && n >= 512 ? "cpu" : "gpu");
 
-/** The kernels of solve(); `run` does work at once, or gives a promise of its result. */
+/** The kernels of solve(). `run` runs work and returns its result or a promise of it. */
 export function approximateWithCpu(
   run: (work: Work<unknown>) => unknown,
   device: Device,
@@ -51,15 +54,15 @@ export function approximateWithCpu(
   return { ...kernels, refine: (routine, ...args) => call(routine, (scope) => refine(scope, cpu, sharing, ...args)) };
 }
 
-/** Called for a block of the unknowns in back substitution as soon as it is there. */
+/** Called for each block of unknowns in back substitution as soon as it is solved. */
 type Solved = (x: Float32Array, from: number, to: number) => void;
 
-/** The steps of a solve by CPU and GPU together. */
+/** The steps of a solve, divided between CPU and GPU. */
 function shared(cpu: Cpu, sharing: Sharing, solved?: Solved): Steps {
   const { panel, lookAhead, forward, backward, watch } = sharing;
   return {
     eliminate(scope, matrix, how) {
-      const onCpu = (panel ?? quicker(scope.device, matrix.n)) === "cpu" && matrix.real === "float";
+      const onCpu = (panel ?? fasterForPanels(scope.device, matrix.n)) === "cpu" && matrix.real === "float";
       const work = onCpu ? eliminateWithCpu(scope, cpu, matrix, how, lookAhead) : onDevice.eliminate(scope, matrix, how);
       return watched(scope.device, cpu, watch, "factorize", matrix.n, work);
     },
@@ -73,7 +76,7 @@ function shared(cpu: Cpu, sharing: Sharing, solved?: Solved): Steps {
   };
 }
 
-/** Substitution for one right-hand side, and the next residual in a line of commands of its own as blocks of x come. */
+/** Substitution for one right-hand side, with the next residual on the second queue as blocks of x become known. */
 function* refine(
   scope: Scope,
   cpu: Cpu,
@@ -86,17 +89,17 @@ function* refine(
   const { device } = scope;
   const residual = new Residual(scope, next);
   const solved: Solved = (found, from, end) => {
-    const to = Math.min(end, x.length); // of the padding there is no need
+    const to = Math.min(end, x.length); // without the padding
     for (let j = from; j < to; j++) x[j] = found[j] as number;
     next.update(from, to);
-    device.aside(() => residual.subtract(from, to));
+    device.onSecondQueue(() => residual.subtract(from, to));
   };
   yield* substitute(scope, factors, b, 1, x, shared(cpu, sharing, solved));
   if (factors.format === "binary64") {
     next.update(0, x.length);
-    device.aside(() => residual.subtract(0, x.length));
+    device.onSecondQueue(() => residual.subtract(0, x.length));
   }
-  device.follow(device.aside(() => device.mark()));
+  device.waitFor(device.onSecondQueue(() => device.event()));
   yield* residual.read();
 }
 
@@ -113,7 +116,7 @@ function* substituteOne(
   const { data: matrix, ld: step, size: n } = factors.matrix;
   const v = scope.scratch(4 * n);
   moveBlock(device, [y.buffer, y.offset, y.step], [v, 0, 1], n, 1);
-  const blocks = yield* diagonalHere(scope, factors, upper);
+  const blocks = yield* diagonalOnHost(scope, factors, upper);
   const solve = upper ? solveUpper : timesInverse;
   const triangle = {
     ...{ matrix, step, n, lower: !upper, width: BLOCK },
@@ -123,14 +126,14 @@ function* substituteOne(
   yield* substituteWithCpu(device, cpu, triangle, v, to, x, (from, end) => solved?.(x, from, end));
 }
 
-// What the CPU needs of factors, fetched when it is first asked for: inverses of L's diagonal blocks, U's as they are.
+// The diagonal blocks that the CPU needs, fetched on first use: inverses of L's, U's unchanged.
 const diagonals = new WeakMap<ApproximateMatrix, { lower?: Float32Array; upper?: Float32Array }>();
 
-function* diagonalHere(scope: Scope, { matrix, inverses }: Triangles, upper: boolean): Work<Float32Array> {
+function* diagonalOnHost(scope: Scope, { matrix, inverses }: Triangles, upper: boolean): Work<Float32Array> {
   const { device } = scope;
-  const here = diagonals.get(matrix) ?? {};
-  diagonals.set(matrix, here);
-  const known = upper ? here.upper : here.lower;
+  const fetched = diagonals.get(matrix) ?? {};
+  diagonals.set(matrix, fetched);
+  const known = upper ? fetched.upper : fetched.lower;
   if (known) return known;
   const { size: n, data, ld } = matrix;
   let from = inverses.lower;
@@ -140,6 +143,6 @@ function* diagonalHere(scope: Scope, { matrix, inverses }: Triangles, upper: boo
   }
   const blocks = new Float32Array(n * BLOCK);
   yield device.read(from, blocks);
-  here[upper ? "upper" : "lower"] = blocks;
+  fetched[upper ? "upper" : "lower"] = blocks;
   return blocks;
 }

@@ -1,7 +1,6 @@
-/**
- * P A = L U of a panel on this thread: binary32, row by row, in place. For those who cannot wait for other threads; see
- * ThreadKernels.panel.
- */
+// The panel factorization of cpu.ts on the calling thread, for callers that cannot wait for worker threads.
+
+/** P A = L U of a binary32 panel, stored by rows, in place; see Panel in cpu.ts. */
 export function panelHere(data: Float32Array, rows: number, cols: number, pivots: Int32Array): number {
   for (let k = 0; k < cols; k++) {
     const pivot = largestIn(data, rows, cols, k);
@@ -13,16 +12,16 @@ export function panelHere(data: Float32Array, rows: number, cols: number, pivots
     const size = Math.abs(row[k] as number);
     if (!(size > 0 && size < Number.POSITIVE_INFINITY)) return k;
     for (let i = k + 1; i < rows; i++) {
-      const line = data.subarray(i * cols, (i + 1) * cols);
-      line[k] = (line[k] as number) / (row[k] as number);
-      const factor = line[k] as number;
-      for (let j = k + 1; j < cols; j++) line[j] = (line[j] as number) - factor * (row[j] as number);
+      const below = data.subarray(i * cols, (i + 1) * cols);
+      below[k] = (below[k] as number) / (row[k] as number);
+      const factor = below[k] as number;
+      for (let j = k + 1; j < cols; j++) below[j] = (below[j] as number) - factor * (row[j] as number);
     }
   }
   return -1;
 }
 
-// The row, from k on, with the largest magnitude in column k; the first that is not finite is larger than all.
+// The first row, from k on, with the largest magnitude in column k; a value that is not finite counts as larger than all others.
 function largestIn(data: Float32Array, rows: number, cols: number, k: number): number {
   let [best, size] = [k, -1];
   for (let i = k; i < rows; i++) {

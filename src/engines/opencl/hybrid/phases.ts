@@ -1,24 +1,25 @@
+// Measures the phases of solve() for choices.solve.watch: how long CPU and GPU worked, and how long at the same time.
 import type { Device, Interval, Work } from "../../device.ts";
 import type { Cpu } from "./cpu.ts";
 
-/** A part of solve(), and how long CPU and GPU were at work in it, in milliseconds. */
+/** A phase of solve(), and how long CPU and GPU worked in it, in milliseconds. */
 export interface Phase {
   readonly name: "factorize" | "forward" | "backward";
   readonly n: number;
-  /** From its first command until the last is through. */
+  /** From its first command to the end of the last. */
   readonly wall: number;
-  /** In which the CPU worked: panels on the threads, small products and solves. */
+  /** CPU time: panels on the threads, small products and solves. */
   readonly cpu: number;
-  /** In which the device ran at least one command. */
+  /** Time in which the device ran at least one command. */
   readonly gpu: number;
-  /** In which both did. */
+  /** Time in which both worked. */
   readonly overlap: number;
 }
 
-/** Told of every phase as it ends. */
+/** Called with each phase when it ends. */
 export type Watch = (phase: Phase) => void;
 
-/** Do work, and tell how it went if somebody wants to know: then everything before it and in it is waited for. */
+/** Do work, and measure it if there is a `watch`: then this waits for all commands before it and in it. */
 export function* watched<R>(device: Device, cpu: Cpu, watch: Watch | undefined, name: Phase["name"], n: number, work: Work<R>): Work<R> {
   if (!watch) return yield* work;
   yield device.finish();
@@ -29,7 +30,7 @@ export function* watched<R>(device: Device, cpu: Cpu, watch: Watch | undefined, 
   let result: R;
   try {
     result = yield* work;
-    device.follow(device.aside(() => device.mark()));
+    device.waitFor(device.onSecondQueue(() => device.event()));
     yield device.finish();
     wall = performance.now() - from;
   } finally {
@@ -47,7 +48,7 @@ export function* watched<R>(device: Device, cpu: Cpu, watch: Watch | undefined, 
   return result;
 }
 
-// The same moments, in intervals that do not meet.
+// The union of intervals, as disjoint intervals.
 function union(intervals: readonly Interval[]): Interval[] {
   const result: Interval[] = [];
   for (const [from, to] of [...intervals].sort((a, b) => a[0] - b[0])) {

@@ -1,23 +1,25 @@
-import type { Device, DeviceBuffer, Mark, Work } from "../../device.ts";
+// Forward and backward substitution by blocks, called by hybrid.ts. The CPU solves with the small diagonal blocks; the device updates
+// the rest of the vector, the next block first, so that this is transferred to the CPU while the device continues.
+import type { Device, DeviceBuffer, DeviceEvent, Work } from "../../device.ts";
 import type { Cpu } from "./cpu.ts";
 import { updateVector } from "./kernels.ts";
 
-// Forward and backward substitution by blocks: what happens on the diagonal is small, and done on the CPU; the rest of the vector
-// is updated on the device, the next block first, so that it is on its way to the CPU while the device goes on.
-
-/** A triangle of binary32 factors, row by row on the device, and what the CPU does on its diagonal. */
+/** A triangle of binary32 factors, stored by rows on the device, and the solver for its diagonal blocks on the CPU. */
 export interface Triangle {
   readonly matrix: DeviceBuffer;
-  readonly step: number; // from row to row
+  readonly step: number; // between rows
   readonly n: number;
   readonly lower: boolean;
   /** Rows in a block. */
   readonly width: number;
-  /** Solve with a diagonal block, in place. */
+  /** Solve with this diagonal block, in place. */
   readonly solve: (block: number, v: Float32Array) => void;
 }
 
-/** The solution, to the end of v, here in x and on the device in z. `solved` is called when the device has been given the rest of the work for a block. */
+/**
+ * Solve for the right-hand side v, which is overwritten; the solution is x on the host and z on the device. `solved` is called for each
+ * block when all its commands have been given.
+ */
 export function* substituteWithCpu(
   device: Device,
   cpu: Cpu,
@@ -32,7 +34,7 @@ export function* substituteWithCpu(
     const first = block * width;
     return block < 0 || first >= n ? [0, 0] : [first, Math.min(width, n - first)];
   };
-  let ready: Mark = device.mark();
+  let ready: DeviceEvent = device.event();
   for (let k = 0; k < blocks; k++) {
     const block = lower ? k : blocks - 1 - k;
     const [first, count] = rowsOf(block);
@@ -43,13 +45,13 @@ export function* substituteWithCpu(
     const next = rowsOf(lower ? block + 1 : block - 1);
     const rest: readonly [number, number] = lower ? [next[0] + next[1], next[1] && n - next[0] - next[1]] : [0, next[0]];
     updateVector(device, [matrix, 0, step], z, v, next, [first, count]);
-    if (k + 1 < blocks) ready = device.mark();
+    if (k + 1 < blocks) ready = device.event();
     updateVector(device, [matrix, 0, step], z, v, rest, [first, count]);
     solved(first, first + count);
   }
 }
 
-/** v := T v with a lower triangle of 1s on its diagonal, row by row: the inverse of a block of L. */
+/** v := T v for a unit lower triangle stored by rows: the inverse of a block of L. */
 export function timesInverse(T: Float32Array, width: number, v: Float32Array): void {
   for (let i = v.length - 1; i > 0; i--) {
     let sum = v[i] as number;
@@ -58,7 +60,7 @@ export function timesInverse(T: Float32Array, width: number, v: Float32Array): v
   }
 }
 
-/** U x = v, in place, by back substitution. */
+/** Solve U x = v by back substitution, in place. */
 export function solveUpper(U: Float32Array, width: number, v: Float32Array): void {
   for (let i = v.length - 1; i >= 0; i--) {
     let sum = v[i] as number;

@@ -5,7 +5,7 @@ import { bufferOf } from "../../deviceArray.ts";
 import type { Elementwise } from "../../kernels.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import { certificate } from "../exact/sources.generated.ts";
+import { certificate } from "../exact/sources.ts";
 import { elementwise as source } from "./sources.generated.ts";
 
 const OPS: readonly Elementwise[] = ["scal", "invscal", "axpy"];
@@ -19,15 +19,15 @@ export function* map(scope: Scope, op: Elementwise, alpha: number, x: Operand, y
   const width = x.BYTES_PER_ELEMENT;
   const out = op === "axpy" ? y : x;
   const kernel = device.kernel("map", [certificate, source], { REAL: realOf(width), OP: OPS.indexOf(op) });
-  const group = Math.min(GROUP, kernel.most);
-  const most = isOnHost(x) || isOnHost(out) ? Math.floor(device.largest / width) : x.length;
+  const group = Math.min(GROUP, kernel.maxGroupSize);
+  const most = isOnHost(x) || isOnHost(out) ? Math.floor(device.maxBufferBytes / width) : x.length;
   const results: { buffer: DeviceBuffer; from: number; count: number }[] = [];
   for (let from = 0; from < x.length; from += most) {
     const count = Math.min(most, x.length - from);
     const place = (v: Operand) => (isOnHost(v) ? scope.copy(part(v, from, count)) : bufferOf(v));
     const a = place(x);
     const b = x === y || op !== "axpy" ? a : place(y);
-    const groups = Math.max(1, Math.min(device.units * GROUPS_A_UNIT, Math.ceil(count / group)));
+    const groups = Math.max(1, Math.min(device.computeUnits * GROUPS_A_UNIT, Math.ceil(count / group)));
     device.launch(kernel, [groups], [group], [long(count), double(alpha), a, b]);
     results.push({ buffer: op === "axpy" ? b : a, from, count });
   }

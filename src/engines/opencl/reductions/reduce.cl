@@ -1,15 +1,16 @@
-// One pass over the terms of a sum, which leaves LEVELS numbers and a bound: the exact sum is that of the levels, but for
-// the rounding errors of the last one. A work-item adds its terms to grids, a few operations each, and a block of them to a
-// cascade; then the cascades of all work-items are added up. Each level is good for another 44 bits of cancellation.
+// The filter of reductions, launched by reduce.ts: one pass over the terms of a sum that yields LEVELS numbers and a bound. The exact
+// sum is the sum of the levels, up to the rounding errors of the last one. A work-item adds its terms to grids, with a few
+// operations per term, and each block of terms to a cascade; then the cascades of all work-items are added. Each level allows
+// another 44 bits of cancellation.
 //
-// In a cascade every level but the last is added to with TwoSum and hands its errors to the next (Rump, Ogita and Oishi's
-// SumK, with the last level's bound gathered on the way).
+// In a cascade all levels but the last are added to with TwoSum and pass their errors to the next (SumK of Rump, Ogita and Oishi,
+// with a running bound of the last level).
 //
-// Bound. Let t_j be what reaches the last level, D the most additions that any t_j goes through there, and `size` the
-// computed sum of the |t_j|, or of more, which go through as many. Then the last level is off by at most
-// ((1 + U)^D - 1) sum |t_j|, and size by as much: D U size (1 + 2^-20) covers it for D < 2^31. The host knows D. `size` is 0
-// if and only if all t_j are: then the levels are exact. An error term of a product that is not exact is off by less than
-// 2^-1074; `least` knows.
+// Bound. Let t_j be the terms that reach the last level, D the maximum number of additions that any t_j goes through there, and
+// `size` the computed sum of the |t_j|, or of upper bounds of them, with as many additions. Then the error of the last level is at
+// most ((1 + U)^D - 1) sum |t_j|, and so is that of size: D U size (1 + 2^-20) covers both for D < 2^31. The host knows D. `size` is
+// 0 if and only if all t_j are 0: then the levels are exact. The error of a product's error term that is not exact is below
+// 2^-1074; `minWordX` and `minWordY` tell whether there can be one.
 #define SUM 0
 #define ASUM 1
 #define DOT 2
@@ -19,39 +20,30 @@
 #define ERRORS (PRODUCTS && !BINARY32)
 
 // Loads are 16 bytes wide.
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define VECTOR JOIN(REAL, WIDTH)
+#define VECTOR VECTOR_OF(REAL, WIDTH)
 #if WIDTH == 2
 #define SPREAD(v, u, from) ((v)[2 * (u)] = (from).s0, (v)[2 * (u) + 1] = (from).s1)
 #else
 #define SPREAD(v, u, from) \
   ((v)[4 * (u)] = (from).s0, (v)[4 * (u) + 1] = (from).s1, (v)[4 * (u) + 2] = (from).s2, (v)[4 * (u) + 3] = (from).s3)
 #endif
-// Elements that a work-item takes at a time.
-#define TURN (UNROLL * WIDTH)
+// Elements of a work-item per iteration.
+#define PER_ITERATION (UNROLL * WIDTH)
 
-// A record in memory: the levels, size, and least of both factors as numbers.
+// A record in memory: the levels, size, and the minimum words of both factors as numbers.
 #define RECORD (LEVELS + 3)
-
-// Seen by other work-groups after the counter is.
-#ifdef NVIDIA
-#define PUBLISH() asm volatile("membar.gl;" ::: "memory")
-#else
-#define PUBLISH() mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
 
 typedef struct {
   double level[LEVELS];
   double size;
-  uint leastX, leastY;
+  uint minWordX, minWordY;
 } Cascade;
 
 void clearCascade(Cascade *c) {
 #pragma unroll
   for (int k = 0; k < LEVELS; k++) c->level[k] = 0.0;
   c->size = 0.0;
-  c->leastX = c->leastY = 0xffffffffu;
+  c->minWordX = c->minWordY = 0xffffffffu;
 }
 
 // Add t at this level.
@@ -68,43 +60,43 @@ void addAt(Cascade *c, int from, double t) {
 
 double termOf(double x, double y) { return PRODUCTS ? x * y : OP == ASUM ? fabs(x) : x; }
 
-void addLeast(Cascade *c, double x, double y) {
+void addMinWords(Cascade *c, double x, double y) {
   if (!ERRORS) return;
-  c->leastX = leastOf(c->leastX, x);
-  if (OP == DOT) c->leastY = leastOf(c->leastY, y);
+  c->minWordX = minWordOf(c->minWordX, x);
+  if (OP == DOT) c->minWordY = minWordOf(c->minWordY, y);
 }
 
-// The sum of both: LEVELS additions to the last level.
+// Add d to c: LEVELS additions to the last level.
 void addCascade(Cascade *c, const Cascade *d) {
 #pragma unroll
   for (int k = 0; k < LEVELS - 1; k++) addAt(c, k, d->level[k]);
   c->level[LEVELS - 1] += d->level[LEVELS - 1];
   c->size += d->size;
-  c->leastX = min(c->leastX, d->leastX);
-  c->leastY = min(c->leastY, d->leastY);
+  c->minWordX = min(c->minWordX, d->minWordX);
+  c->minWordY = min(c->minWordY, d->minWordY);
 }
 
-// The sum of all work-items of the group, in the first. The second half of them lay theirs down for the first.
+// The sum over the work-group, in its first work-item. In each step the second half passes its cascades to the first half.
 void gather(Cascade *c, __local double *pool) {
-  int me = get_local_id(0), n = get_local_size(0), pitch = (n + 1) / 2;
+  int id = get_local_id(0), n = get_local_size(0), pitch = (n + 1) / 2;
   while (n > 1) {
     int half_ = (n + 1) / 2;
-    if (me >= half_ && me < n) {
-      __local double *to = pool + (me - half_);
+    if (id >= half_ && id < n) {
+      __local double *to = pool + (id - half_);
 #pragma unroll
       for (int k = 0; k < LEVELS; k++) to[k * pitch] = c->level[k];
       to[LEVELS * pitch] = c->size;
-      to[(LEVELS + 1) * pitch] = c->leastX;
-      to[(LEVELS + 2) * pitch] = c->leastY;
+      to[(LEVELS + 1) * pitch] = c->minWordX;
+      to[(LEVELS + 2) * pitch] = c->minWordY;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (me < n - half_) {
+    if (id < n - half_) {
       Cascade d;
 #pragma unroll
-      for (int k = 0; k < LEVELS; k++) d.level[k] = pool[me + k * pitch];
-      d.size = pool[me + LEVELS * pitch];
-      d.leastX = (uint)pool[me + (LEVELS + 1) * pitch];
-      d.leastY = (uint)pool[me + (LEVELS + 2) * pitch];
+      for (int k = 0; k < LEVELS; k++) d.level[k] = pool[id + k * pitch];
+      d.size = pool[id + LEVELS * pitch];
+      d.minWordX = (uint)pool[id + (LEVELS + 1) * pitch];
+      d.minWordY = (uint)pool[id + (LEVELS + 2) * pitch];
       addCascade(c, &d);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -116,23 +108,23 @@ void writeRecord(volatile __global double *to, const Cascade *c) {
 #pragma unroll
   for (int k = 0; k < LEVELS; k++) to[k] = c->level[k];
   to[LEVELS] = c->size;
-  to[LEVELS + 1] = c->leastX;
-  to[LEVELS + 2] = c->leastY;
+  to[LEVELS + 1] = c->minWordX;
+  to[LEVELS + 2] = c->minWordY;
 }
 
-// The grids: every level but the last is kept in a binade of its own, above all that is added to it (extraction against a
-// power of two, as in the WebAssembly engine's ladder), which takes three operations for TwoSum's six. With s in
-// [2^K, 2^(K+1)) and t = RN(s + x) there too, t - s is exact, and so is the rest x - (t - s), at most 2^(K-53).
-// A block is at most BLOCK = 2^ROOM terms, all below 2^E: so are the sums of level 0 within 2^(K-1) if K = E + ROOM + 1, and
-// it starts from 1.5 * 2^K. Each next level takes two rests a term of at most 2^(K-53) (the error term of a product, which
-// enters here, is less), and stays within its half binade if its own K is STEP = 51 - ROOM less.
-// At the end of a block, or when a larger term comes, the levels are added to a cascade in local memory. What reached the
-// last one, m terms of at most h = 2^(K-53) for the last K, counts with m h in `size`.
+// The grids: each level but the last stays in a binade above everything added to it (extraction against a power of two, as in the
+// ladder of the WebAssembly engine), which takes three operations instead of TwoSum's six. With s in [2^K, 2^(K+1)) and
+// t = RN(s + x) there too, t - s is exact, and so is the rest x - (t - s), at most 2^(K-53).
+// A block has at most BLOCK = 2^ROOM terms, all below 2^E, so with K = E + ROOM + 1 the sums of level 0 stay within 2^(K-1) of
+// 1.5 * 2^K, where it starts. Each further level takes two rests per term of at most 2^(K-53) (the error term of a product, which
+// enters here, is smaller), and stays within its half binade if its own K is STEP = 51 - ROOM less.
+// At the end of a block, or before a term that is too large, the levels are added to a cascade in local memory. The m terms that
+// reached the last one, of at most h = 2^(K-53) for the last K, add m h to `size`.
 #define ROOM 7
 #define BLOCK (1 << ROOM)
 #define STEP (51 - ROOM)
 #define HEADROOM 4
-// At 2^LOWEST_E the last level's rests are still doubles: LOWEST_E + ROOM + 1 - 2 STEP - 53 > -1074 for 4 levels.
+// At 2^LOWEST_E the rests of the last level are still exact: LOWEST_E + ROOM + 1 - 2 STEP - 53 > -1074 for 4 levels.
 #define LOWEST_E (-860)
 
 double powerOfTwo(int k) { return as_double((ulong)(k + 1023) << 52); }
@@ -140,8 +132,8 @@ double powerOfTwo(int k) { return as_double((ulong)(k + 1023) << 52); }
 typedef struct {
   double s[LEVELS - 1];
   double last;
-  ulong seen; // all bits that reached the last level
-  uint limit; // of the high words of |terms|, doubled
+  ulong seen; // the union of all bits that reached the last level
+  uint limit; // the largest high word of |terms| that fits, doubled
   int room;   // terms until the block ends
 } Ladder;
 
@@ -154,8 +146,8 @@ void place(Ladder *l, int e) {
   l->room = BLOCK;
 }
 
-// Add the levels to the cascade of this work-item, and go on above terms of which `top` is the largest. Those that are
-// too large, or not finite, make its size NaN: nothing is known then.
+// Add the levels to the cascade of this work-item, and start again on grids above `top`, the largest of the next terms. Terms that are
+// too large or not finite make its size NaN: then nothing is known.
 void close(Ladder *l, __local double *slot, uint top) {
   int pitch = get_local_size(0);
   Cascade c;
@@ -197,32 +189,32 @@ void addLadder(Ladder *l, double x, double y, double p) {
 
 uint doubledWord(double p) { return (uint)(as_ulong(p) >> 32) << 1; }
 
-// The terms of TURN elements of each operand.
-void takeTurn(Cascade *c, Ladder *l, __local double *slot, const REAL *v, const REAL *w) {
-  double p[TURN];
+// Add the terms of PER_ITERATION elements of each operand.
+void addElements(Cascade *c, Ladder *l, __local double *slot, const REAL *v, const REAL *w) {
+  double p[PER_ITERATION];
   uint top = 0;
 #pragma unroll
-  for (int u = 0; u < TURN; u++) {
+  for (int u = 0; u < PER_ITERATION; u++) {
     p[u] = termOf(v[u], w[u]);
     top = max(top, doubledWord(p[u]));
-    addLeast(c, v[u], w[u]);
+    addMinWords(c, v[u], w[u]);
   }
-  if (top > l->limit || l->room < TURN) close(l, slot, top);
-  l->room -= TURN;
+  if (top > l->limit || l->room < PER_ITERATION) close(l, slot, top);
+  l->room -= PER_ITERATION;
 #pragma unroll
-  for (int u = 0; u < TURN; u++) addLadder(l, v[u], w[u], p[u]);
+  for (int u = 0; u < PER_ITERATION; u++) addLadder(l, v[u], w[u], p[u]);
 }
 
-// The n elements of x from `fromX` on and of y from `fromY` on, multiples of WIDTH. `memory` is a counter, which is 0 and is
-// so again at the end, then records of the groups: the group that is through last adds them up, and leaves record number
-// `at` of `sums`. The terms that the last turn lacks are zeros.
+// Add n elements of x from `fromX` and of y from `fromY`, multiples of WIDTH. `memory` has a counter, 0 before and after, and a
+// record per work-group: the last group to finish adds them and writes record `at` of `sums`. The last iteration is padded with
+// zeros.
 __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, const __global REAL *y, __local double *pool,
                       volatile __global double *memory, volatile __global double *sums, int at) {
   __local int last;
-  int me = get_local_id(0), groups = get_num_groups(0);
+  int id = get_local_id(0), groups = get_num_groups(0);
   volatile __global int *counter = (volatile __global int *)memory;
   volatile __global double *records = memory + 1;
-  __local double *slot = pool + me;
+  __local double *slot = pool + id;
 #pragma unroll
   for (int k = 0; k <= LEVELS; k++) slot[k * get_local_size(0)] = 0.0;
   Cascade c;
@@ -242,24 +234,24 @@ __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, co
       a[u] = px[i + u * items];
       b[u] = OP == DOT ? py[i + u * items] : a[u];
     }
-    REAL v[TURN], w[TURN];
+    REAL v[PER_ITERATION], w[PER_ITERATION];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
       SPREAD(v, u, a[u]);
       SPREAD(w, u, b[u]);
     }
-    takeTurn(&c, &l, slot, v, w);
+    addElements(&c, &l, slot, v, w);
   }
-  // What is left is one turn at most; a branch in the loop would cost 2 to 3 % of the bandwidth of an H200.
+  // At most one iteration is left; a branch in the loop would cost 2 to 3 % of the bandwidth of an H200.
   if (i * WIDTH < n) {
-    REAL v[TURN], w[TURN];
+    REAL v[PER_ITERATION], w[PER_ITERATION];
 #pragma unroll
-    for (int u = 0; u < TURN; u++) {
+    for (int u = 0; u < PER_ITERATION; u++) {
       long j = (i + u / WIDTH * items) * WIDTH + u % WIDTH;
       v[u] = j < n ? x[j] : 0;
       w[u] = OP != DOT ? v[u] : j < n ? y[j] : 0;
     }
-    takeTurn(&c, &l, slot, v, w);
+    addElements(&c, &l, slot, v, w);
   }
   close(&l, slot, 0);
 #pragma unroll
@@ -268,34 +260,34 @@ __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, co
   barrier(CLK_LOCAL_MEM_FENCE);
 
   gather(&c, pool);
-  if (me == 0) {
+  if (id == 0) {
     writeRecord(records + get_group_id(0) * RECORD, &c);
-    PUBLISH();
+    FENCE;
     last = atomic_inc(counter) == groups - 1;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (!last) return;
-  PUBLISH();
+  FENCE;
   clearCascade(&c);
-  for (int g = me; g < groups; g += get_local_size(0)) {
+  for (int g = id; g < groups; g += get_local_size(0)) {
     volatile __global double *record = records + g * RECORD;
     Cascade d;
 #pragma unroll
     for (int k = 0; k < LEVELS; k++) d.level[k] = record[k];
     d.size = record[LEVELS];
-    d.leastX = (uint)record[LEVELS + 1];
-    d.leastY = (uint)record[LEVELS + 2];
+    d.minWordX = (uint)record[LEVELS + 1];
+    d.minWordY = (uint)record[LEVELS + 2];
     addCascade(&c, &d);
   }
   gather(&c, pool);
-  if (me == 0) {
+  if (id == 0) {
     writeRecord(sums + at * RECORD, &c);
-    if (ERRORS) sums[at * RECORD + LEVELS + 1] = errorsAreExact(c.leastX, OP == DOT ? c.leastY : c.leastX);
+    if (ERRORS) sums[at * RECORD + LEVELS + 1] = errorsAreExact(c.minWordX, OP == DOT ? c.minWordY : c.minWordX);
     *counter = 0;
   }
 }
 
-// Set *flag if there is an element other than -0 among n.
+// Set *flag if one of the n elements is not -0.
 __kernel void anyOther(long n, const __global REAL *x, __global int *flag) {
   bool other = false;
   for (long i = get_global_id(0); i < n && !other; i += get_global_size(0)) {

@@ -2,14 +2,15 @@ import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Format, Reduction, Rounding } from "../../../arrays/types.ts";
 import { part } from "../../../arrays/vectors.ts";
 import { roundSum, settleWithin } from "../../../exact/certify.ts";
-import { LOWEST_EXPONENT, Superaccumulator } from "../../../exact/superaccumulator.ts";
+import { Superaccumulator } from "../../../exact/superaccumulator.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import type { ExactStage } from "../../kernels.ts";
 import type { Choices } from "../choices.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import { certificate, expansion, superaccumulator } from "../exact/sources.generated.ts";
+import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
+import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { reduce as filter } from "./sources.generated.ts";
 
 // Reductions on a device: the certified filter of kernels/reduce.cl, and the exact stages of kernels/expansion.cl behind it.
@@ -74,7 +75,7 @@ const typeOf = (x: Operand): RealType => realOf(x.BYTES_PER_ELEMENT);
 function bring(scope: Scope, op: Reduction, x: Operand, y: Operand): Terms {
   const same = x === y || op !== "dot";
   const here = isOnHost(x) || isOnHost(y);
-  const most = here ? Math.min(LONGEST, Math.floor(scope.device.largest / 32) * 4) : LONGEST; // a multiple of every wide load
+  const most = here ? Math.min(LONGEST, Math.floor(scope.device.maxBufferBytes / 32) * 4) : LONGEST; // a multiple of every wide load
   const pieces: Piece[] = [];
   for (let from = 0; from < x.length; from += most) {
     const count = Math.min(most, x.length - from);
@@ -91,8 +92,8 @@ function pieceOf(scope: Scope, x: Operand, from: number, count: number): [Device
 
 // The groups for so many pieces of work, a work-item each, and their size on this device.
 function spread(device: Device, kernel: Kernel, { group, groups }: Layout, work: number): { groups: number; group: number } {
-  const size = Math.min(group, kernel.most, device.mostInGroup);
-  return { group: size, groups: Math.max(1, Math.min(device.units * groups, Math.ceil(work / size))) };
+  const size = Math.min(group, kernel.maxGroupSize, device.maxGroupSize);
+  return { group: size, groups: Math.max(1, Math.min(device.computeUnits * groups, Math.ceil(work / size))) };
 }
 
 // A kernel of kernels/reduce.cl for terms of this kind.
@@ -133,11 +134,11 @@ function* cascade(scope: Scope, terms: Terms, into: Superaccumulator, how: Filte
   const errors = op === "dot" && type === "double";
   const kernel = filterKernel(device, "cascade", terms, how);
   const record = levels + 3;
-  const memory = workspace(scope, device.units * how.groups * record);
+  const memory = workspace(scope, device.computeUnits * how.groups * record);
   const sums = scope.scratch(8 * pieces.length * record);
   const depths = pieces.map(({ x, y, fromX, fromY, count }, i) => {
     const { group, groups } = spread(device, kernel, how, count / width);
-    const pool = { local: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group) };
+    const pool = { localBytes: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group) };
     device.launch(kernel, [groups], [group], [long(fromX), long(fromY), long(count), x, y, pool, memory, sums, i]);
     return depthOf(how, errors, width, count, group, groups);
   });
@@ -182,18 +183,13 @@ function* expand(scope: Scope, terms: Terms, stage: ExactStage, into: Superaccum
   for (const { x, y, fromX, fromY, count } of pieces) {
     device.fill(digits, new Uint32Array(2));
     const { group, groups } = spread(device, kernel, how, count / 2);
-    const pool = { local: 8 * ACCUMULATOR * how.stride };
+    const pool = { localBytes: 8 * ACCUMULATOR * how.stride };
     device.launch(kernel, [groups], [group], [long(fromX), long(fromY), long(count), x, y, pool, digits]);
     const sums = new BigInt64Array(ACCUMULATOR);
     yield device.read(digits, sums);
     addSums(into, sums);
   }
 }
-
-// kernels/superaccumulator.cl: so many digits of radix 2^32, the first worth 2^-2176, and three counters.
-const DIGITS = 138;
-const ACCUMULATOR = DIGITS + 3;
-const FIRST = (-2176 - LOWEST_EXPONENT) / 32;
 
 // Add what a superaccumulator of the device holds, whose carries have not run.
 function addSums(into: Superaccumulator, sums: BigInt64Array): void {
@@ -205,8 +201,8 @@ function addSums(into: Superaccumulator, sums: BigInt64Array): void {
     digits[k] = Number(BigInt.asUintN(32, v));
   }
   digits[DIGITS - 1] = (digits[DIGITS - 1] as number) + Number(carry) * 2 ** 32; // the sign is in the last
-  into.addDigits(digits, FIRST);
-  into.addSpecials((sums[DIGITS] ? 1 : 0) | (sums[DIGITS + 1] ? 2 : 0) | (sums[DIGITS + 2] ? 4 : 0));
+  into.addDigits(digits, FIRST_DIGIT);
+  into.addSpecials(specialsOf(sums));
 }
 
 /** One pass that returns high, low and bound of a sum; NaN where it knows nothing. */

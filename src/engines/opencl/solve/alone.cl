@@ -1,7 +1,7 @@
-// P columns of L and U by one work-group, the rows where they are: for devices whose groups need not run at the same time, and for
-// more rows than there is room for in registers. Where barriers stand in branches PoCL lets the first work-item decide for all, so
-// all of them do every column, and after a failure in vain.
-__kernel FIXED(GROUP) void plainAlone(__global REAL *W, int ld, int rows, int first, __global int *state, int moves, int pivots,
+// Factors a panel of P columns by one work-group, in global memory; launched by lu.ts. For devices whose work-groups need not run at the
+// same time, and for more rows than fit in registers. If a barrier is in a branch, PoCL lets the first work-item decide for all, so
+// all of them do every column, even after a failure.
+__kernel FIXED(GROUP) void factorPanelAlone(__global REAL *W, int ld, int rows, int first, __global int *state, int moves, int pivots,
                                       __global REAL *diagonal) {
   __local Magnitude sizes[GROUP];
   __local int positions[GROUP];
@@ -51,7 +51,7 @@ __kernel FIXED(GROUP) void plainAlone(__global REAL *W, int ld, int rows, int fi
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   }
-  // Where the swaps took every row that they touched: to[k] is the position of row from[k].
+  // The moves of all rows that were swapped: to[k] is the new position of row from[k].
   if (lid == 0 && ended == 0) {
     int count = P;
     for (int p = 0; p < P; p++) from[p] = to[p] = first + p;
@@ -63,6 +63,6 @@ __kernel FIXED(GROUP) void plainAlone(__global REAL *W, int ld, int rows, int fi
       to[at] = pivot;
       to[other] = first + p;
     }
-    for (int k = 0; k < count; k++) noteMoves(state + moves, first, P, from[k], to[k]);
+    for (int k = 0; k < count; k++) writeMoves(state + moves, first, P, from[k], to[k]);
   }
 }

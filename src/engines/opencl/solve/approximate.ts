@@ -161,7 +161,7 @@ export function conversion(
   const { real, n, size, ld, data } = matrix;
   const { buffer, offset, rowStride, colStride } = scope.matrix(A);
   const [rowScale, colScale, sides] = [scope.copy(rows), scope.copy(cols), scope.copy(b)];
-  const kernel = device.kernel("plainConvert", [sources.common, sources.convert], {
+  const kernel = device.kernel("convertMatrix", [sources.common, sources.convert], {
     ...definesOf(real),
     FROM: realOf(A.data.BYTES_PER_ELEMENT),
   });

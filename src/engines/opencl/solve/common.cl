@@ -1,12 +1,12 @@
-// What the kernels of the plain factorisation share. The matrix is row by row, its rows and columns padded with the identity to a
-// multiple of 128, so that tiles have no edges; right-hand sides are columns behind it, padded with zeros.
+// Common to the kernels of the approximate factors of solve(). The matrix is stored by rows, padded with the identity to a multiple of
+// 128, so that tiles have no edges; right-hand sides are columns after it, padded with zeros.
 
-// The ints of a factorisation: 1 + the column that ended it; whether groups waited in vain; then lists of moves, two for each
-// column of a panel, from where and to where; then the pivots.
+// The integer state of a factorization: 1 + the column that ended it; whether a wait was abandoned; then lists of row moves, two for
+// each column of a panel, as pairs (from, to); then the pivots.
 #define ENDED 0
 #define STUCK 1
 
-// What is unrolled has its arrays in registers; PoCL has none to spare, and compiles ten times longer.
+// Unrolled loops have their arrays in registers. PoCL has too few, and would compile ten times longer.
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define UNROLL
 #else
@@ -19,7 +19,7 @@
 #define FIXED(size)
 #endif
 
-// Magnitudes compare as integers, and what is not finite is above all numbers.
+// Magnitudes compare as integers; values that are not finite are larger than all numbers.
 #if WORDS == 1
 typedef uint Magnitude;
 Magnitude magnitudeOf(REAL x) { return as_uint(x) & 0x7fffffffu; }
@@ -30,9 +30,9 @@ Magnitude magnitudeOf(REAL x) { return as_ulong(x) & 0x7ffffffffffffffful; }
 #define INFINITE 0x7ff0000000000000ul
 #endif
 
-// A row of the panel moves to the position that the pivots gave it. Every entry is written: those of pivots first, then those of
-// the rows in whose places they go, unless these are pivots themselves.
-void noteMoves(__global int *moves, int first, int width, int row, int position) {
+// Write the move of a row to the position that the pivots gave it. Every element of the list is written: first the moves of pivot rows,
+// then those of the rows they displace, unless these are pivot rows themselves.
+void writeMoves(__global int *moves, int first, int width, int row, int position) {
   if (position < first + width) {
     moves[2 * (position - first)] = row;
     moves[2 * (position - first) + 1] = position;

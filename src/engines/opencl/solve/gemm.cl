@@ -1,7 +1,7 @@
-// C := C - A B, the bulk of a factorisation: A is rows `row` on of columns k0 to k0 + depth - 1, B those rows of columns `column` on.
-// A work-group has a tile of TM by TN, a work-item 8 rows and TN / 16 columns of it in registers; pieces of A and B, KT deep, go
-// through local memory, the next while one is multiplied. Within a warp of 32 there are 8 by 4 work-items, so that its loads
-// from local memory are few.
+// C := C - A B, most of the work of a factorization, launched by lu.ts and inverse.ts. A is columns k0 to k0 + depth - 1 of the rows
+// from `row`; B is rows k0 to k0 + depth - 1 of the columns from `column`. A work-group has a tile of TM by TN, a work-item 8 rows
+// and TN / 16 columns of it in registers; KT columns of A and rows of B at a time go through local memory, loaded while the previous
+// ones are multiplied. A warp of 32 is 8 by 4 work-items, so that it loads little from local memory.
 //
 // With TRIANGLES it is one step of inverting L and U at the same time, in blocks of KB rows and columns. A is in T, which holds both
 // factors; B and C are in W, which receives both inverses. The third group id selects the system: 0 is L X = I, where step s has
@@ -19,7 +19,7 @@
 #define QUADS_A (TM * KT / 4 / ITEMS)
 #define QUADS_B_UP ((KT * TN / 4 + ITEMS - 1) / ITEMS)
 
-// The next pieces, from where `fromA` and `fromB` are; rows beyond the last are taken for that one, and not stored.
+// Load the next tiles of A and B, at `fromA` and `fromB`. Rows past the end are read as the last, and not stored.
 #define LOAD                                                                                                                    \
   UNROLL                                                                                                                        \
   for (int e = 0; e < QUADS_A; e++) nextA[e] = *(const __global REAL4 *)(fromA + (e == 0 ? 0 : later[e - 1]));                  \
@@ -41,9 +41,9 @@
     if (at < KT * TN / 4) *(__local REAL4 *)&b[to][at / (TN / 4)][at % (TN / 4) * 4] = nextB[e];                                  \
   }
 
-// Its size is not fixed: the limit of registers would not count then.
+// No required work-group size: with one, the compiler would ignore the limit of registers.
 #ifdef TRIANGLES
-__kernel void plainGemm(__global REAL *W, int ld, const __global REAL *T, int lda, const __global REAL *lower, const __global REAL *upper,
+__kernel void subtractProduct(__global REAL *W, int ld, const __global REAL *T, int lda, const __global REAL *lower, const __global REAL *upper,
                         int step, int blocks) {
   const bool up = get_group_id(2) == 1;
   const int block = up ? blocks - 1 - step : step, k0 = block * KB, depth = KB;
@@ -52,7 +52,7 @@ __kernel void plainGemm(__global REAL *W, int ld, const __global REAL *T, int ld
   const __global REAL *B = isNew ? (up ? upper : lower) + (long)k0 * KB - k0 : W + (long)k0 * ld;
   const int ldb = isNew ? KB : ld;
 #else
-__kernel void plainGemm(__global REAL *W, int ld, int rows, int row, int column, int k0, int depth) {
+__kernel void subtractProduct(__global REAL *W, int ld, int rows, int row, int column, int k0, int depth) {
   const bool isNew = false;
   const __global REAL *T = W, *B = W + (long)k0 * ld;
   const int lda = ld, ldb = ld;
@@ -67,7 +67,7 @@ UNROLL
   for (int i = 0; i < 8; i++)
 UNROLL
     for (int j = 0; j < CN; j++) sum[i][j] = 0;
-  // distances rather than addresses: registers are short
+  // offsets instead of addresses, to save registers
   const int itsRow = row0 + lid / (KT / 4);
   const __global REAL *fromA = T + (long)min(itsRow, rows - 1) * lda + k0 + lid % (KT / 4) * 4;
   const __global REAL *fromB = B + (long)(lid / (TN / 4)) * ldb + col0 + lid % (TN / 4) * 4;

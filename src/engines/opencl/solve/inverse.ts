@@ -28,7 +28,7 @@ const kernelOf = (device: Device, matrix: ApproximateMatrix, name: string) =>
 /** The inverses of the diagonal blocks of both factors. */
 export function invertBlocks(device: Device, { matrix, inverses }: Triangles): void {
   const { data, ld, size } = matrix;
-  const kernel = kernelOf(device, matrix, "plainInverse");
+  const kernel = kernelOf(device, matrix, "invertDiagonalBlocks");
   if (size > 0) device.launch(kernel, [BLOCK / STRIP, size / BLOCK, 2], [ITEMS, 1, 1], [data, ld, inverses.lower, inverses.upper]);
 }
 
@@ -53,18 +53,18 @@ export function* invert(scope: Scope, factors: ApproximateFactors, width?: numbe
   const lasting = new Scope(device, routine); // what the inverses keep
   try {
     const to = lasting.scratch(size * size * bytesOf(real));
-    const rows = kernelOf(device, matrix, "plainInverseRows");
+    const rows = kernelOf(device, matrix, "invertRows");
     for (let step = 0; step < blocks; step++) {
       if (step > 0) device.launch(rows, [(step * BLOCK) / STRIP, 2], [ITEMS, 1], [data, ld, to, size, step, blocks]);
       const [done, left] = [step + 1, blocks - 1 - step];
       // Wide tiles read less; narrow ones keep more multiprocessors busy.
-      const tile = width ?? [128, 64].find((w) => ((2 * done * BLOCK) / w) * left >= device.units) ?? 32;
+      const tile = width ?? [128, 64].find((w) => ((2 * done * BLOCK) / w) * left >= device.computeUnits) ?? 32;
       const defines = { ...definesOf(real), TN: tile, KT: DEEP, KB: BLOCK, TRIANGLES: 1 };
-      const product = device.kernel("plainGemm", [sources.common, sources.gemm], defines);
+      const product = device.kernel("subtractProduct", [sources.common, sources.gemm], defines);
       const args = [to, size, data, ld, lower, upper, step, blocks];
       if (left > 0) device.launch(product, [(done * BLOCK) / tile, left, 2], [ITEMS, 1, 1], args);
     }
-    if (size > 0) device.launch(kernelOf(device, matrix, "plainInverseDiagonal"), [size], [BLOCK], [lower, upper, to, size]);
+    if (size > 0) device.launch(kernelOf(device, matrix, "copyInverseBlocks"), [size], [BLOCK], [lower, upper, to, size]);
     yield device.finish();
     const stored = { n, ld: size, data: to };
     const inverted: ApproximateInverses & Stored = { n, roundings: roundingsOf(n, BLOCK), matrix: stored, free: () => lasting.free() };

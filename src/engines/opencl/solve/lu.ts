@@ -1,4 +1,4 @@
-import type { Device, DeviceBuffer, Kernel, Mark } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceEvent, Kernel } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as sources from "./sources.generated.ts";
@@ -81,11 +81,11 @@ export class ApproximateLu {
     const groups = Math.ceil(size / group);
     // A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. It takes a row from each.
     const most = 2 ** Math.ceil(Math.log2(Math.max(1, groups)));
-    const fits = most * panel * bytesOf(real) <= device.local - SPARE_LOCAL;
-    this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.units));
+    const fits = most * panel * bytesOf(real) <= device.localBytes - SPARE_LOCAL;
+    this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.computeUnits));
     this.panels = this.resident
-      ? this.kernel("plainPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
-      : this.kernel("plainAlone", sources.alone, { P: panel, GROUP: ALONE });
+      ? this.kernel("factorPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
+      : this.kernel("factorPanelAlone", sources.alone, { P: panel, GROUP: ALONE });
     this.slots = scope.scratch(this.resident ? 16 * groups * panel * (bytesOf(real) / 4) : 8);
     device.fill(this.slots, Int32Array.of(0));
   }
@@ -97,7 +97,7 @@ export class ApproximateLu {
   // Of 141 registers 128 leave room for two groups on a multiprocessor: 42 Tflop/s on an H200, 128 deep, rather than 30.
   private product(width: number): Kernel {
     const registers = this.matrix.real === "float" ? { REGISTERS: 128 } : {};
-    return this.kernel("plainGemm", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
+    return this.kernel("subtractProduct", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
   }
 
   /** L and U in the panel's columns from `first` on, with their pivots, and the moves they make; other columns are not yet swapped. */
@@ -134,7 +134,7 @@ export class ApproximateLu {
     const strip = (c: number): number => (c > gap ? c - gaps : c) / STRIP;
     const strips = strip(to) - strip(from);
     const defines = { P: panel, KB: order, LISTS: lists };
-    const kernel = made(this.strips, order * WIDEST + lists, () => this.kernel("plainRows", sources.rows, defines));
+    const kernel = made(this.strips, order * WIDEST + lists, () => this.kernel("swapAndSolveRows", sources.rows, defines));
     const args = [data, ld, state, moves, top, column, columnEnd, strip(from), gap / STRIP, gaps / STRIP];
     if (strips > 0) this.scope.device.launch(kernel, [strips], [ITEMS], args);
   }
@@ -197,20 +197,20 @@ export class ApproximateLu {
       const next = endOf(end);
       const isBeside = ahead && !after && end < size;
       this.others(first, end, end, isBeside ? next : ld);
-      const ready = isBeside ? device.mark() : undefined;
-      const factored = ready && device.aside(() => this.following(ready, end, next));
+      const ready = isBeside ? device.event() : undefined;
+      const factored = ready && device.onSecondQueue(() => this.following(ready, end, next));
       if (isBeside) this.others(first, end, next, ld);
       this.others(first, end, 0, first);
-      if (factored) device.follow(factored);
+      if (factored) device.waitFor(factored);
       else if (end < size) this.columns(end, next);
     }
   }
 
-  private following(ready: Mark, first: number, end: number): Mark {
+  private following(ready: DeviceEvent, first: number, end: number): DeviceEvent {
     const { device } = this.scope;
-    device.follow(ready);
+    device.waitFor(ready);
     this.columns(first, end);
-    return device.mark();
+    return device.event();
   }
 }
 

@@ -1,7 +1,8 @@
-// Of every row of A, or of a chunk of its columns, the sum and the largest of scale[j] abs(a_ij); NaN stays the largest.
+// For each row of A, or each chunk of its columns: the sum and the maximum of scale[j] abs(a_ij). A NaN is the maximum. Launched by
+// magnitudes.ts.
 double larger(double size, double v) { return v > size || v != v ? v : size; }
 
-// The columns of row i that count: all, those of an upper triangle, or those of a lower one without its diagonal.
+// The columns of row i: all, those of an upper triangle, or those of a strictly lower one.
 #if defined(LOWER)
 #define BEGIN(i) 0
 #define END(i) min(i, cols)
@@ -13,8 +14,8 @@ double larger(double size, double v) { return v > size || v != v ? v : size; }
 #define END(i) cols
 #endif
 
-// A group a row, along it.
-__kernel FIXED(GROUP) void plainSizesAlong(const __global FROM *A, long offset, long rowStride, int cols, const __global double *scale,
+// Contiguous rows: one row per work-group.
+__kernel FIXED(GROUP) void magnitudesAlongRows(const __global FROM *A, long offset, long rowStride, int cols, const __global double *scale,
                                            __global double *sums, __global double *largest) {
   __local double part[GROUP], top[GROUP];
   const int lid = get_local_id(0), i = get_group_id(0);
@@ -41,8 +42,8 @@ __kernel FIXED(GROUP) void plainSizesAlong(const __global FROM *A, long offset, 
   }
 }
 
-// A work-item a row, `length` columns from those of its chunk on.
-__kernel FIXED(GROUP) void plainSizesAcross(const __global FROM *A, long offset, long colStride, int rows, int cols, int length,
+// Contiguous columns: one row per work-item, and the `length` columns of its chunk.
+__kernel FIXED(GROUP) void magnitudesAcrossRows(const __global FROM *A, long offset, long colStride, int rows, int cols, int length,
                                             const __global double *scale, __global double *sums, __global double *largest) {
   const int i = get_global_id(0), from = get_group_id(1) * length, to = min(from + length, cols);
   double sum = 0, size = 0;
@@ -57,8 +58,8 @@ __kernel FIXED(GROUP) void plainSizesAcross(const __global FROM *A, long offset,
   }
 }
 
-// The chunks together, in those of the first.
-__kernel FIXED(GROUP) void plainSizesTotal(__global double *sums, __global double *largest, int rows, int chunks) {
+// Combine the chunks into the first.
+__kernel FIXED(GROUP) void combineMagnitudes(__global double *sums, __global double *largest, int rows, int chunks) {
   const int i = get_global_id(0);
   for (int c = 1; c < chunks && i < rows; c++) {
     sums[i] += sums[(long)c * rows + i];

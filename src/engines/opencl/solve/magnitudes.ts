@@ -29,12 +29,12 @@ export function* magnitudes(scope: Scope, A: StridedOperand, scale: Float64Array
   const kernel = (name: string) => kernelOf(device, name, realOf(A.data.BYTES_PER_ELEMENT));
   if (along) {
     const args = [buffer, long(offset), long(rowStride), cols, factors, total, top];
-    device.launch(kernel("plainSizesAlong"), [rows], [GROUP], args);
+    device.launch(kernel("magnitudesAlongRows"), [rows], [GROUP], args);
   } else {
     const groups = Math.ceil(rows / GROUP);
     const args = [buffer, long(offset), long(colStride), rows, cols, length, factors, total, top];
-    device.launch(kernel("plainSizesAcross"), [groups, chunks], [GROUP, 1], args);
-    if (chunks > 1) device.launch(kernel("plainSizesTotal"), [groups], [GROUP], [total, top, rows, chunks]);
+    device.launch(kernel("magnitudesAcrossRows"), [groups, chunks], [GROUP, 1], args);
+    if (chunks > 1) device.launch(kernel("combineMagnitudes"), [groups], [GROUP], [total, top, rows, chunks]);
   }
   const [sumsHere, largestHere] = [new Float64Array(rows), new Float64Array(rows)];
   yield device.read(total, sumsHere);
@@ -55,7 +55,7 @@ export function* weigh(
   const { n, ld, data } = (triangles as ApproximateInverses & Stored).matrix;
   if (n === 0) return;
   const [sums, largest] = [scope.scratch(8 * n), scope.scratch(8 * n)];
-  const kernel = kernelOf(device, "plainSizesAlong", "double", part === "lower" ? { LOWER: 1 } : { UPPER: 1 });
+  const kernel = kernelOf(device, "magnitudesAlongRows", "double", part === "lower" ? { LOWER: 1 } : { UPPER: 1 });
   device.launch(kernel, [n], [GROUP], [data, long(0), long(ld), n, scope.copy(v), sums, largest]);
   const here = new Float64Array(n);
   yield device.read(sums, here);

@@ -1,14 +1,14 @@
-// C := C - P Q modulo p, whole numbers in binary64: P is rows by depth, Q depth by cols, both row by row.
-// With |P|, |Q| <= p / 2, |C| <= p, p < 2^23 and depth <= 64, x = C - P Q is at most 16 p^2 + p < 2^51, and so is every sum on the way:
+// C := C - P Q modulo p, for integers in binary64, launched by modulo.ts: P is rows by depth, Q depth by cols, both stored by rows.
+// With |P|, |Q| <= p / 2, |C| <= p, p < 2^23 and depth <= 64, x = C - P Q is at most 16 p^2 + p < 2^51, and so is every partial sum:
 // nothing is rounded. x / p is at most 2^27 + 1, so x * (1 / p), with two roundings, is off by less than 2^-24. For the nearest
-// whole number q, |x - p q| < p / 2 + p 2^-24 <= p / 2 + 1 / 2. Both sides are multiples of 1 / 2, so |x - p q| <= p / 2.
-// A work-group has a tile of 64 by 64, a work-item 4 rows and every 16th column of it; pieces of P and Q, KT deep, go
+// integer q, |x - p q| < p / 2 + p 2^-24 <= p / 2 + 1 / 2. Both sides are multiples of 1 / 2, so |x - p q| <= p / 2.
+// A work-group has a tile of 64 by 64, a work-item 4 rows and every 16th column of it. KT columns of P and rows of Q at a time go
 // through local memory.
 #define TILE 64
 #define KT 16
 #define ITEMS 256
 
-__kernel FIXED(ITEMS) void plainModulo(__global REAL *C, long offset, long rowStride, long colStride, int rows, int cols,
+__kernel FIXED(ITEMS) void subtractModulo(__global REAL *C, long offset, long rowStride, long colStride, int rows, int cols,
                                        const __global double *P, const __global double *Q, int depth, double p) {
   __local double a[KT][TILE + 2] __attribute__((aligned(16))), b[KT][TILE];
   const int lid = get_local_id(0), tx = lid % 16, ty = lid / 16;

@@ -14,7 +14,7 @@ export function* subtractModulo(scope: Scope, C: StridedOperand, P: Float64Array
   const { device } = scope;
   const { data, offset, rows, cols, rowStride, colStride } = C;
   if (rows * cols === 0) return;
-  const kernel = device.kernel("plainModulo", [sources.common, sources.modulo], definesOf(realOf(data.BYTES_PER_ELEMENT)));
+  const kernel = device.kernel("subtractModulo", [sources.common, sources.modulo], definesOf(realOf(data.BYTES_PER_ELEMENT)));
   const place = [bufferOf(data), long(offset), long(rowStride), long(colStride), rows, cols];
   const args = [...place, scope.copy(P), scope.copy(Q), depth, double(p)];
   device.launch(kernel, [Math.ceil(cols / TILE), Math.ceil(rows / TILE)], [ITEMS, 1], args);

@@ -1,19 +1,21 @@
-// P columns of L and U with partial pivoting, in one launch. A work-item has a row in registers, and rows do not move until the
-// end: each knows the position that the pivots give it. After every column a row is turned by one place, the entry of L that was
-// made coming last, so that the column at hand is always element 0 and the loop is not unrolled; after P columns all is in place.
+// Factors a panel of P columns with partial pivoting in one launch, by all work-groups; launched by lu.ts. A work-item has a row in
+// registers. Rows do not move until the end: each has the position that the pivots give it. After each column a row is rotated by one
+// element, the new entry of L becoming the last, so that the current column is always element 0 and the loop need not be unrolled;
+// after P columns every element is in place.
 //
-// Groups exchange one message a column: each its best row. Every 32 bits of it go with a tag, which says the column and the row's
-// position, in one word of 64 bits: such a word is written and read whole, so nothing needs to be ordered. Two slots a group take
-// turns: who writes the one of column p + 2 has read all of p + 1, whose writers had read all of p. Groups wait for each other, so
-// all must run at the same time; one that waits in vain says so, and everything after it is left undone.
+// Work-groups exchange one message per column: each sends its best row. Every 32 bits of it travel with a tag, the column and the
+// position of the row, in one word of 64 bits: such a word is written and read whole, so no memory order is needed. Each group has
+// two message slots, used alternately: a group that writes the slot of column p + 2 has read all messages of p + 1, whose senders
+// had read all of p. Groups wait for each other, so all must run at the same time; one whose wait times out sets STUCK, and
+// everything after it is skipped.
 //
-// The best of a group is found by teams: the warps of a group, each for itself and with no barrier, or all of it.
+// Teams find the best row of a group: its warps, each without a barrier, or the whole group.
 #define EPOCHS 4095
 #define EPOCH_BITS 12
 #define EPOCH_MASK ((1 << EPOCH_BITS) - 1)
-#define NO_PLACE 0xfffff
-#define NOBODY 0x7fffffff
-#define VAIN (-1)
+#define NO_ROW 0xfffff
+#define NO_POSITION 0x7fffffff
+#define TIMED_OUT (-1)
 
 typedef struct {
   Magnitude size;
@@ -26,39 +28,39 @@ bool isBetter(Magnitude size, int position, Magnitude otherSize, int otherPositi
 
 #ifdef NVIDIA
 #define TEAM 32
-#define TOGETHER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define SAID
-#define LISTED (GROUP / TEAM)
-uint most(uint x) {
+#define SYNCHRONIZE_TEAM asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define MESSAGE_WRITTEN
+#define CANDIDATES (GROUP / TEAM)
+uint maxOfWarp(uint x) {
   uint y;
   asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(x));
   return y;
 }
-uint least(uint x) {
+uint minOfWarp(uint x) {
   uint y;
   asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(x));
   return y;
 }
 #if WORDS == 1
-Magnitude mostMagnitude(Magnitude x) { return most(x); }
+Magnitude maxMagnitudeOfWarp(Magnitude x) { return maxOfWarp(x); }
 #else
-Magnitude mostMagnitude(Magnitude x) {
-  uint high = most((uint)(x >> 32)), low = most((uint)(x >> 32) == high ? (uint)x : 0u);
+Magnitude maxMagnitudeOfWarp(Magnitude x) {
+  uint high = maxOfWarp((uint)(x >> 32)), low = maxOfWarp((uint)(x >> 32) == high ? (uint)x : 0u);
   return ((ulong)high << 32) | low;
 }
 #endif
-// Of a warp the best, for every work-item of it.
+// The best candidate of a warp, for each of its work-items.
 Best bestOfTeam(Best mine, __local Magnitude *sizes, __local int *positions) {
   Best best;
-  best.size = mostMagnitude(mine.size);
-  best.position = (int)least(mine.size == best.size ? (uint)mine.position : (uint)NOBODY);
+  best.size = maxMagnitudeOfWarp(mine.size);
+  best.position = (int)minOfWarp(mine.size == best.size ? (uint)mine.position : (uint)NO_POSITION);
   return best;
 }
 #else
 #define TEAM GROUP
-#define TOGETHER barrier(CLK_LOCAL_MEM_FENCE)
-#define SAID TOGETHER; // PoCL has work-items wait one after another: who speaks must have spoken
-#define LISTED GROUP
+#define SYNCHRONIZE_TEAM barrier(CLK_LOCAL_MEM_FENCE)
+#define MESSAGE_WRITTEN SYNCHRONIZE_TEAM; // PoCL runs work-items one after another: the message must be written before any of them waits
+#define CANDIDATES GROUP
 Best bestOfTeam(Best mine, __local Magnitude *sizes, __local int *positions) {
   const int lid = get_local_id(0);
   sizes[lid] = mine.size;
@@ -78,11 +80,11 @@ Best bestOfTeam(Best mine, __local Magnitude *sizes, __local int *positions) {
 }
 #endif
 
-// Of the bests of teams, which are as many as a team has work-items at most, that of the group. Before and after it there is a barrier.
+// The best candidate of the group, from those of its teams, at most as many as a team has work-items. Call it between two barriers.
 Best bestOfGroup(Best team, __local Magnitude *sizes, __local int *positions) {
 #ifdef NVIDIA
   const int lane = get_local_id(0) % TEAM;
-  Best other = {0, NOBODY};
+  Best other = {0, NO_POSITION};
   if (lane < GROUP / TEAM) other.size = sizes[lane], other.position = positions[lane];
   return bestOfTeam(other, sizes, positions);
 #else
@@ -91,7 +93,7 @@ Best bestOfGroup(Best team, __local Magnitude *sizes, __local int *positions) {
 }
 
 #if defined(NVIDIA) && WORDS == 1
-// Division is a long routine there, and everybody waits for it; this is as good but at the ends of the range.
+// Division is a slow routine on NVIDIA, on the critical path. This is as accurate except at the ends of the range.
 REAL quotient(REAL a, REAL b) {
   if (!(fabs(b) > 0x1p-100f && fabs(b) < 0x1p100f)) return a / b;
   const REAL r = native_recip(b), q = a * r;
@@ -102,18 +104,18 @@ REAL quotient(REAL a, REAL b) { return a / b; }
 #endif
 
 #define LENGTH (P * WORDS) // of a message
-#define BATCH 4            // loads on the way
+#define BATCH 4            // loads in flight
 
-__kernel FIXED(GROUP) void plainPanel(__global REAL *W, int ld, int rows, int first, __global int *state, int moves, int pivots,
+__kernel FIXED(GROUP) void factorPanel(__global REAL *W, int ld, int rows, int first, __global int *state, int moves, int pivots,
                                       __global REAL *diagonal, volatile __global ulong *slots, int spins) {
-  __local Magnitude sizes[LISTED];
-  __local int positions[LISTED], places[MAX_GROUPS];
-  __local REAL4 lines[MAX_GROUPS][P / 4]; // rows from element 1 on, and then element 0
-  __local int over;                        // 1 + the column that ends it all, or VAIN
+  __local Magnitude sizes[CANDIDATES];
+  __local int positions[CANDIDATES], bestPositions[MAX_GROUPS];
+  __local REAL4 bestRows[MAX_GROUPS][P / 4]; // rows, rotated: elements 1 to P - 1, then element 0
+  __local int ended;                        // 1 + the column that ends the factorization, or TIMED_OUT
   const int lid = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0), lane = lid % TEAM;
   const int row = first + group * GROUP + lid;
-  volatile __global int *watched = state;
-  if (lid == 0) over = watched[STUCK] != 0 ? VAIN : state[ENDED];
+  volatile __global int *sharedState = state;
+  if (lid == 0) ended = sharedState[STUCK] != 0 ? TIMED_OUT : state[ENDED];
   REAL a[P];
 UNROLL
   for (int c = 0; c < P / 4; c++) {
@@ -123,37 +125,37 @@ UNROLL
   int position = row, looks = 0;
   bool candidate = row < rows;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int before = over;
-  Best mine = {candidate ? magnitudeOf(a[0]) : 0, candidate ? position : NOBODY};
+  const int before = ended;
+  Best mine = {candidate ? magnitudeOf(a[0]) : 0, candidate ? position : NO_POSITION};
   Best team = bestOfTeam(mine, sizes, positions);
 
   for (int p = 0; p < P && before == 0; p++) {
     if (TEAM < GROUP && lane == 0) sizes[lid / TEAM] = team.size, positions[lid / TEAM] = team.position;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (over != 0) break; // written before the barrier: the same for all, or there is nothing to be lost any more
+    if (ended != 0) break; // written before the barrier: the same for all, unless a wait has timed out
     Best best = bestOfGroup(team, sizes, positions);
     const bool isBest = candidate && position == best.position;
-    __local REAL4 *own = lines[group];
+    __local REAL4 *own = bestRows[group];
     if (isBest) {
 UNROLL
       for (int c = 0; c < P / 4; c++) {
-        const int left = P - p - 4 * c; // the others are entries of L
-        own[c] = (REAL4)(left > 1 ? a[4 * c + 1] : (REAL)0, left > 2 ? a[4 * c + 2] : (REAL)0, left > 3 ? a[4 * c + 3] : (REAL)0,
-                         4 * c + 4 == P ? a[0] : left > 4 ? a[(4 * c + 4) % P] : (REAL)0);
+        const int remaining = P - p - 4 * c; // the others are entries of L
+        own[c] = (REAL4)(remaining > 1 ? a[4 * c + 1] : (REAL)0, remaining > 2 ? a[4 * c + 2] : (REAL)0, remaining > 3 ? a[4 * c + 3] : (REAL)0,
+                         4 * c + 4 == P ? a[0] : remaining > 4 ? a[(4 * c + 4) % P] : (REAL)0);
       }
     }
-    if (lid == 0) places[group] = best.position;
+    if (lid == 0) bestPositions[group] = best.position;
     if (groups > 1) {
       const uint epoch = (uint)(first + p) % EPOCHS + 1;
       volatile __global ulong *slot = slots + (size_t)((p & 1) * groups) * LENGTH;
-      __local uint *heard = (__local uint *)lines;
-      // A work-item alone would be long about it: stores that others are to see at once take 13 ns each.
+      __local uint *received = (__local uint *)bestRows;
+      // By a whole team: a store that other groups must see at once takes 13 ns.
       if (team.position == best.position) {
-        TOGETHER;
-        const uint place = best.position == NOBODY ? NO_PLACE : best.position - first;
-        for (int e = lane; e < LENGTH; e += TEAM) slot[group * LENGTH + e] = (ulong)(place << EPOCH_BITS | epoch) << 32 | heard[group * LENGTH + e];
+        SYNCHRONIZE_TEAM;
+        const uint offset = best.position == NO_POSITION ? NO_ROW : best.position - first;
+        for (int e = lane; e < LENGTH; e += TEAM) slot[group * LENGTH + e] = (ulong)(offset << EPOCH_BITS | epoch) << 32 | received[group * LENGTH + e];
       }
-      SAID
+      MESSAGE_WRITTEN
       const int total = groups * LENGTH;
       for (int e0 = lid; e0 < total; e0 += BATCH * GROUP) {
         ulong words[BATCH];
@@ -164,38 +166,38 @@ UNROLL
           for (int q = 0; q < BATCH; q++) words[q] = e0 + q * GROUP < total ? slot[e0 + q * GROUP] : (ulong)epoch << 32;
 UNROLL
           for (int q = 0; q < BATCH; q++) missing |= (((uint)(words[q] >> 32) ^ epoch) & EPOCH_MASK) != 0;
-          if (missing && (++looks > spins || ((looks & 1023) == 0 && watched[STUCK] != 0))) {
-            over = VAIN;
+          if (missing && (++looks > spins || ((looks & 1023) == 0 && sharedState[STUCK] != 0))) {
+            ended = TIMED_OUT;
             missing = false;
           }
         }
 UNROLL
         for (int q = 0; q < BATCH; q++) {
           const int e = e0 + q * GROUP, g = e / LENGTH;
-          const uint place = (uint)(words[q] >> (32 + EPOCH_BITS));
+          const uint offset = (uint)(words[q] >> (32 + EPOCH_BITS));
           if (e >= total || g == group) continue;
-          heard[e] = (uint)words[q];
-          if (e % LENGTH == 0) places[g] = place == NO_PLACE ? NOBODY : first + (int)place;
+          received[e] = (uint)words[q];
+          if (e % LENGTH == 0) bestPositions[g] = offset == NO_ROW ? NO_POSITION : first + (int)offset;
         }
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const __local REAL4 *u = own;
     if (groups > 1) {
-      Best heard = {0, NOBODY};
+      Best received = {0, NO_POSITION};
       int from = 0;
       for (int g = lane; g < groups; g += TEAM) {
-        const Magnitude size = magnitudeOf(((const __local REAL *)lines[g])[P - 1]);
-        if (places[g] != NOBODY && isBetter(size, places[g], heard.size, heard.position)) heard.size = size, heard.position = places[g], from = g;
+        const Magnitude size = magnitudeOf(((const __local REAL *)bestRows[g])[P - 1]);
+        if (bestPositions[g] != NO_POSITION && isBetter(size, bestPositions[g], received.size, received.position)) received.size = size, received.position = bestPositions[g], from = g;
       }
-      const int owner = heard.position;
-      best = bestOfTeam(heard, sizes, positions);
+      const int owner = received.position;
+      best = bestOfTeam(received, sizes, positions);
 #ifdef NVIDIA
-      from = (int)least(owner == best.position ? (uint)from : ~0u);
+      from = (int)minOfWarp(owner == best.position ? (uint)from : ~0u);
 #else
-      for (from = 0; from < groups - 1 && places[from] != best.position;) from++;
+      for (from = 0; from < groups - 1 && bestPositions[from] != best.position;) from++;
 #endif
-      u = lines[min((uint)from, (uint)groups - 1)]; // after waiting in vain there may be nobody
+      u = bestRows[min((uint)from, (uint)groups - 1)]; // after a timeout there may be no owner
     }
     const REAL top = ((const __local REAL *)u)[P - 1];
     const Magnitude size = magnitudeOf(top);
@@ -207,10 +209,10 @@ UNROLL
     }
     const REAL l = candidate ? quotient(a[0], top) : (REAL)0;
     const REAL last = candidate ? l : a[0];
-    // the next column first: who is best in it can be found while the rest is computed
+    // The next column first: its pivot is searched while the rest is computed.
     a[0] = fma(-l, u[0].x, a[1]);
     mine.size = candidate ? magnitudeOf(a[0]) : 0;
-    mine.position = candidate ? position : NOBODY;
+    mine.position = candidate ? position : NO_POSITION;
     team = bestOfTeam(mine, sizes, positions);
 UNROLL
     for (int c = 0; c < P / 4; c++) {
@@ -221,17 +223,17 @@ UNROLL
       if (4 * c + 4 < P) a[4 * c + 3] = fma(-l, v.w, a[(4 * c + 4) % P]);
     }
     a[P - 1] = last;
-    if (lid == 0 && over == 0 && (size == 0 || size >= INFINITE)) over = first + p + 1;
+    if (lid == 0 && ended == 0 && (size == 0 || size >= INFINITE)) ended = first + p + 1;
     if (lid == 0 && group == 0) {
       state[pivots + first + p] = best.position;
       diagonal[first + p] = top;
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (before == 0 && over == VAIN && lid == 0) watched[STUCK] = 1;
-  if (before == 0 && over > 0 && lid == 0 && group == 0) state[ENDED] = over;
-  if (over == 0 && row < rows) {
-    noteMoves(state + moves, first, P, row, position);
+  if (before == 0 && ended == TIMED_OUT && lid == 0) sharedState[STUCK] = 1;
+  if (before == 0 && ended > 0 && lid == 0 && group == 0) state[ENDED] = ended;
+  if (ended == 0 && row < rows) {
+    writeMoves(state + moves, first, P, row, position);
 UNROLL
     for (int c = 0; c < P / 4; c++)
       ((__global REAL4 *)(W + (long)position * ld + first))[c] = (REAL4)(a[4 * c], a[4 * c + 1], a[4 * c + 2], a[4 * c + 3]);

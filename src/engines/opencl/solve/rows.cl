@@ -1,17 +1,17 @@
-// The swaps of a panel in all other columns, and U in the rows of the block to the right of it, a strip of 32 columns a work-group.
-// Triangular systems with KB unknowns: 32 right-hand sides, one a lane, and eight slots, of which each has KB / 8 rows in
-// registers. A slot solves its own rows, and those after it subtract what these give.
+// The row swaps of a panel in all other columns, and U in the rows of the block to the right of it, one strip of 32 columns per
+// work-group; launched by lu.ts. Also the triangular systems with KB unknowns that inverse.cl solves: 32 right-hand sides, one per
+// lane, and eight slots, each with KB / 8 rows in registers. A slot solves its own rows, and later slots subtract the products with them.
 #define STRIP 32
 #define SLOTS 8
 #define Q (KB / SLOTS)
 #define ITEMS (STRIP * SLOTS)
 #define PIECES ((KB * Q + ITEMS - 1) / ITEMS)
 
-// Row i of a block, or column i. An upper triangle is taken from its end, where `flip` is set, so that it is a lower one.
-#define TURNED(flip, i) ((flip) ? KB - 1 - (i) : (i))
-#define ENTRY(T, ld, flip, i, k) T[(long)TURNED(flip, i) * (ld) + TURNED(flip, k)]
+// Row or column i of a block. With `flip` an upper triangle is read from its end, as a lower one.
+#define FLIPPED(flip, i) ((flip) ? KB - 1 - (i) : (i))
+#define ENTRY(T, ld, flip, i, k) T[(long)FLIPPED(flip, i) * (ld) + FLIPPED(flip, k)]
 
-// StridedMatrix k0 to k0 + Q - 1 of every row, as they are needed.
+// Entries k0 to k0 + Q - 1 of each row.
 #define FETCH(k0)                                                                                                                 \
   UNROLL                                                                                                                          \
   for (int e = 0; e < PIECES; e++) {                                                                                              \
@@ -61,16 +61,17 @@ UNROLL
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Moves of LISTS panels of P columns, the first from int `list` of the state on; U in columns c0 to c1 - 1 of the KB rows from `top` on, which the block of L there gives.
-// Strips are counted without `gaps` of them from `gap` on, those of the panel at least; the first group has strip `begin`.
-__kernel FIXED(ITEMS) void plainRows(__global REAL *W, int ld, const __global int *state, int list, int top, int c0, int c1,
+// Moves the rows of LISTS panels of P columns, whose lists begin at word `list` of the state; then solves for U in columns c0 to
+// c1 - 1 of the KB rows from `top`, with the block of L there. The first work-group has strip `begin`; `gaps` strips from `gap`, at
+// least those of the panel, are skipped.
+__kernel FIXED(ITEMS) void swapAndSolveRows(__global REAL *W, int ld, const __global int *state, int list, int top, int c0, int c1,
                                      int begin, int gap, int gaps) {
   __local REAL l[Q][KB + 4] __attribute__((aligned(32))), solved[Q][STRIP];
   const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
   int strip = begin + get_group_id(0);
   if (strip >= gap) strip += gaps;
   const int j = strip * STRIP + lane;
-  // all there are at once, or PoCL is long about it
+  // Unrolled, otherwise PoCL compiles for long.
 UNROLL
   for (int at = 0; at < LISTS; at++) {
     const __global int2 *moves = (const __global int2 *)(state + list + at * 4 * P);

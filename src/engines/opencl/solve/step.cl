@@ -1,11 +1,12 @@
-// Substitution by blocks of KB unknowns, a launch a block: every group multiplies the right-hand sides of the block by the inverse
-// of its diagonal block, the first keeps that, and each subtracts what it gives from KB rows that come later. The block and its
-// unknowns are separate memory, since others may still read it. Eight work-items a row; a right-hand side a column of groups.
+// Substitution by blocks of KB unknowns, one launch per block, from substitute.ts: every work-group multiplies the right-hand sides of the
+// block by the inverse of its diagonal block, the first stores the result, and each subtracts the products with it from KB later
+// rows. The right-hand sides and the unknowns are separate memory, since other groups may still read the former. Eight work-items per
+// row; one right-hand side per column of groups.
 #define LANES 8
 #define ITEMS 256
 #define ROWS (ITEMS / LANES)
 
-// Products of KB rows with x, one for each of the first KB work-items.
+// The products of KB rows with x, one for each of the first KB work-items.
 #define PRODUCT(M, ldm)                                                                                 \
   UNROLL                                                                                                \
   for (int r = 0; r < KB; r += ROWS) {                                                                  \
@@ -23,7 +24,7 @@
   if (lid < KB)                                                                                         \
     for (int l = 0; l < LANES; l++) product += part[lid][l];
 
-__kernel FIXED(ITEMS) void plainStep(const __global REAL *W, int ld, const __global REAL *inverses, int block, int away, __global REAL *y,
+__kernel FIXED(ITEMS) void substituteBlock(const __global REAL *W, int ld, const __global REAL *inverses, int block, int away, __global REAL *y,
                                      int offset, int step, __global REAL *to) {
   __local REAL x[KB], part[KB][LANES + 1];
   const int lid = get_local_id(0), g = get_group_id(0), column = get_group_id(1);

@@ -25,7 +25,7 @@ export function substituteBy(
   k: number,
   to: DeviceBuffer,
 ): void {
-  const kernel = device.kernel("plainStep", [sources.common, sources.step], { ...definesOf(real), KB: BLOCK });
+  const kernel = device.kernel("substituteBlock", [sources.common, sources.step], { ...definesOf(real), KB: BLOCK });
   const blocks = size / BLOCK;
   for (let done = 0; done < blocks; done++) {
     const block = upper ? blocks - 1 - done : done;
@@ -46,7 +46,7 @@ export function substituteWaiting(
   spins: number,
 ): void {
   const { device } = scope;
-  const kernel = device.kernel("plainWait", [sources.common, sources.wait], { ...definesOf(real), KB: BLOCK });
+  const kernel = device.kernel("substituteWaiting", [sources.common, sources.wait], { ...definesOf(real), KB: BLOCK });
   const blocks = size / BLOCK;
   const flags = size * k * 2 * bytesOf(real);
   const published = scope.scratch(flags + 8);

@@ -184,7 +184,7 @@ function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
   const rows = unit ? 0 : n;
   try {
     const [values, diagonal] = [scope.scratch(lines.entries * width), scope.scratch(rows * width)];
-    return { scope, values, diagonal, reciprocals: scope.scratch(rows * 8), facts: scope.scratch(4) };
+    return { scope, values, diagonal, reciprocals: scope.scratch(rows * 8), significantBits: scope.scratch(4) };
   } catch (error) {
     scope.free();
     throw error;

@@ -21,7 +21,7 @@ export interface DeviceNumbers {
   readonly values: DeviceBuffer;
   readonly diagonal: DeviceBuffer;
   readonly reciprocals: DeviceBuffer;
-  readonly facts: DeviceBuffer;
+  readonly significantBits: DeviceBuffer;
 }
 
 /** Unknowns in the order of their levels: those of level m are order[starts[m]] to order[starts[m + 1] - 1], ascending. */
@@ -48,7 +48,7 @@ export const windowFor = (longest: number): number => WINDOWS.find((window) => w
 /** What finds levels: Kahn's algorithm on columns; or rows in their order, each of which waits for those it needs. */
 export type LevelFinder = "kahn" | "rows";
 
-const KEYS = 8; // as in sparseSetup.cl
+const KEYS = 8; // as in setup.cl
 // Bits of a key that a pass of the sort looks at, at the most. Of 6 two passes take longer than three of 4.
 const DIGIT = 5;
 /** Looks at a word that does not change, after which waiting is given up: a second or so, of 0.3 microseconds each, or of 4 ns. */
@@ -108,7 +108,7 @@ export class SparseSetup {
     private readonly limit = limitOn(scope.device),
   ) {
     this.device = scope.device;
-    this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.mostInGroup)));
+    this.group = Math.min(256, 2 ** Math.floor(Math.log2(this.device.maxGroupSize)));
     this.defines = { GROUP: this.group, ...defining(triangle.A.values.BYTES_PER_ELEMENT) };
   }
 
@@ -139,8 +139,8 @@ export class SparseSetup {
     const blocks = Math.max(1, Math.ceil(count / (group * KEYS)));
     const sums = this.scope.scratch(4 * blocks);
     device.launch(this.kernel("sumBlocks"), [blocks], [group], [count, numbers, sums]);
-    device.launch(this.kernel("addBlocks"), [1], [group], [blocks, sums]);
-    device.launch(this.kernel("addWithin"), [blocks], [group], [count, numbers, sums]);
+    device.launch(this.kernel("scanBlocks"), [1], [group], [blocks, sums]);
+    device.launch(this.kernel("scanWithin"), [blocks], [group], [count, numbers, sums]);
   }
 
   /** Keys below `most`, and one or two numbers that go with each, in a stable order of keys; of keys alone also their places. */
@@ -403,11 +403,11 @@ export class SparseSetup {
     to: DeviceNumbers,
   ): void {
     const { n, unit } = this.triangle;
-    const { values, diagonal, reciprocals, facts } = to;
-    this.device.fill(facts, new Int32Array(1));
-    if (entries > 0) this.each("takeValues", entries, [entries, source, from, values, facts]);
+    const { values, diagonal, reciprocals, significantBits } = to;
+    this.device.fill(significantBits, new Int32Array(1));
+    if (entries > 0) this.each("takeValues", entries, [entries, source, from, values, significantBits]);
     if (unit || n === 0) return;
-    this.each("takeDiagonal", n, [n, order ?? at, at, from, diagonal, reciprocals, facts], order ? { IN_ORDER: 1 } : {});
+    this.each("takeDiagonal", n, [n, order ?? at, at, from, diagonal, reciprocals, significantBits], order ? { IN_ORDER: 1 } : {});
   }
 }
 

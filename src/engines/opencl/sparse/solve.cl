@@ -1,9 +1,10 @@
-// Sparse triangular solves. Line k is the row of the unknown that is solved k-th (BY_LEVELS: lines are in an order of levels,
-// and indices are places in it), or lines are rows in the natural order, from the last on if UPPER. `words` has the next
-// ticket, how many lines are done, and whether waiting was given up.
+// Sparse triangular solves by the schedules of the sparse paper, launched by solve.ts. BY_LEVELS: rows are stored in the order of
+// their levels, and indices are positions in that order; row `position` is that of unknown order[position]. Otherwise rows are stored
+// in natural order, and solved from the last if UPPER. In LEVC and SLFC columns take the place of rows. `words` has the next
+// ticket, the number of rows done, and whether a wait was abandoned.
 #define DONE 1
 
-// StridedMatrix of a row that are waited for at once.
+// The number of entries of a row that are waited for together.
 #ifndef WINDOW
 #define WINDOW 4
 #endif
@@ -23,40 +24,41 @@ Bits bitsOfResult(double x) {
 }
 
 #ifdef BY_LEVELS
-#define LINE(k) (k)
-#define UNKNOWN_OF(line) order[line]
+#define POSITION(k) (k)
+#define UNKNOWN_OF(position) order[position]
 #elif UPPER
-#define LINE(k) (n - 1 - (k))
-#define UNKNOWN_OF(line) (line)
+#define POSITION(k) (n - 1 - (k))
+#define UNKNOWN_OF(position) (position)
 #else
-#define LINE(k) (k)
-#define UNKNOWN_OF(line) (line)
+#define POSITION(k) (k)
+#define UNKNOWN_OF(position) (position)
 #endif
 
 #define ARGUMENTS \
   __global const int *begins, __global const int *indices, __global const REAL *values, __global const REAL *diagonal, \
-      __global const double *reciprocals, __global const int *facts, __global const int *order, __global const REAL *b, __global REAL *x, volatile __global Bits *known, volatile __global int *words
+      __global const double *reciprocals, __global const int *significantBits, __global const int *order, __global const REAL *b, \
+      __global REAL *x, volatile __global Bits *known, volatile __global int *words
 
-#define PASSED begins, indices, values, diagonal, reciprocals, facts, order, b, x, known, words
-#define PIVOT(line) pivotOf(line, diagonal, reciprocals, facts)
+#define ARGUMENT_NAMES begins, indices, values, diagonal, reciprocals, significantBits, order, b, x, known, words
+#define PIVOT(position) pivotOf(position, diagonal, reciprocals, significantBits)
 
-#define PUBLISH(line, i, value) \
+#define PUBLISH(position, i, value) \
   Bits result = bitsOfResult(value); \
-  known[line] = result; \
+  known[position] = result; \
   *(__global Bits *)(x + (i)) = result;
 
 #ifdef EXACT
-// The next entries of a row that wait for their unknowns, those from `next` on in steps. Exact sums may be made in any order: an
-// entry is taken as soon as its unknown is there, and another one waits in its slot.
+// Entries of a row that wait for their unknowns: every step-th, `next` being the next one without a slot. Exact sums do not depend on
+// the order: an entry is subtracted as soon as its unknown is known, and another takes its slot.
 typedef struct {
-  int c[WINDOW], next, step, end, left;
+  int c[WINDOW], next, step, end, remaining;
   REAL a[WINDOW];
 } Slots;
 
 void fillSlot(Slots *slots, int w, __global const int *indices, __global const REAL *values) {
-  bool there = slots->next < slots->end;
-  slots->c[w] = there ? indices[slots->next] : -1;
-  slots->a[w] = there ? values[slots->next] : (REAL)0;
+  bool exists = slots->next < slots->end;
+  slots->c[w] = exists ? indices[slots->next] : -1;
+  slots->a[w] = exists ? values[slots->next] : (REAL)0;
   slots->next += slots->step;
 }
 Slots slotsOf(int first, int step, int end, __global const int *indices, __global const REAL *values) {
@@ -64,59 +66,59 @@ Slots slotsOf(int first, int step, int end, __global const int *indices, __globa
   slots.next = first;
   slots.step = step;
   slots.end = end;
-  slots.left = first < end ? (end - first + step - 1) / step : 0;
+  slots.remaining = first < end ? (end - first + step - 1) / step : 0;
 #pragma unroll
   for (int w = 0; w < WINDOW; w++) fillSlot(&slots, w, indices, values);
   return slots;
 }
-// Look once. Whether there was something.
-bool takeThose(Slots *slots, Row *row, __global const int *indices, __global const REAL *values, volatile __global const Bits *known) {
+// Look at all slots once. Returns whether an unknown was known.
+bool subtractKnown(Slots *slots, Row *row, __global const int *indices, __global const REAL *values, volatile __global const Bits *known) {
   Bits u[WINDOW];
-  int left = slots->left;
+  int remaining = slots->remaining;
 #pragma unroll
   for (int w = 0; w < WINDOW; w++) u[w] = slots->c[w] < 0 ? UNKNOWN : known[slots->c[w]];
 #pragma unroll
   for (int w = 0; w < WINDOW; w++)
     if (u[w] != UNKNOWN) {
-      takeProduct(row, slots->a[w], asReal(u[w]));
-      slots->left--;
+      subtractProduct(row, slots->a[w], asReal(u[w]));
+      slots->remaining--;
       fillSlot(slots, w, indices, values);
     }
-  return slots->left != left;
+  return slots->remaining != remaining;
 }
 
-void solveWaiting(int line, int i, int limit, ARGUMENTS) {
-  int first = begins[line], end = begins[line + 1];
+void solveWaiting(int position, int i, int limit, ARGUMENTS) {
+  int first = begins[position], end = begins[position + 1];
   REAL right = b[i];
-  Pivot pivot = PIVOT(line);
+  Pivot pivot = PIVOT(position);
   Row row = rowOf(right);
   Slots slots = slotsOf(first, 1, end, indices, values);
   for (int spins = 0;;) {
-    if (takeThose(&slots, &row, indices, values, known)) spins = 0;
-    else if (slots.left > 0 && isGivenUp(&spins, limit, words)) return;
-    if (slots.left == 0) {
-      PUBLISH(line, i, solved(&row, pivot, 1, first, end, indices, values, known, right))
+    if (subtractKnown(&slots, &row, indices, values, known)) spins = 0;
+    else if (slots.remaining > 0 && isAbandoned(&spins, limit, words)) return;
+    if (slots.remaining == 0) {
+      PUBLISH(position, i, solved(&row, pivot, 1, first, end, indices, values, known, right))
       return;
     }
   }
 }
 
 #else
-// A row that waits for its unknowns, WINDOW of them at a time: the loads of a window are under way together, and the entries of
-// the next one come meanwhile.
-void solveWaiting(int line, int i, int limit, ARGUMENTS) {
-  int first = begins[line], end = begins[line + 1], p = first;
+// A row that waits for its unknowns, WINDOW of them at a time: the loads of a window overlap, and so do those of the next window's
+// entries.
+void solveWaiting(int position, int i, int limit, ARGUMENTS) {
+  int first = begins[position], end = begins[position + 1], p = first;
   REAL right = b[i];
-  Pivot pivot = PIVOT(line);
+  Pivot pivot = PIVOT(position);
   Row row = rowOf(right);
   int c[WINDOW], nextC[WINDOW];
   REAL a[WINDOW], nextA[WINDOW];
   Bits u[WINDOW];
 #define FETCH(q) \
   _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
-    bool there = (q) + w < end; \
-    nextC[w] = there ? indices[(q) + w] : -1; \
-    nextA[w] = there ? values[(q) + w] : (REAL)0; \
+    bool exists = (q) + w < end; \
+    nextC[w] = exists ? indices[(q) + w] : -1; \
+    nextA[w] = exists ? values[(q) + w] : (REAL)0; \
   }
 #define TAKE \
   _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
@@ -136,58 +138,49 @@ void solveWaiting(int line, int i, int limit, ARGUMENTS) {
     for (int w = 0; w < WINDOW; w++) all = all && u[w] != UNKNOWN;
     if (all) {
 #pragma unroll
-      for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], asReal(u[w]));
+      for (int w = 0; w < WINDOW; w++) subtractProduct(&row, a[w], asReal(u[w]));
       p += WINDOW;
       if (p >= end) {
-        PUBLISH(line, i, solved(&row, pivot, 0, first, end, indices, values, known, right))
+        PUBLISH(position, i, solved(&row, pivot, 0, first, end, indices, values, known, right))
         return;
       }
       TAKE
       FETCH(p + WINDOW)
       spins = 0;
-    } else if (isGivenUp(&spins, limit, words))
+    } else if (isAbandoned(&spins, limit, words))
       return;
   }
 }
 #endif
 
-// SLFR and GSF: lines are handed out in order, one to a work-item, which waits for the unknowns of its row themselves. All
-// work-items of a group go round one loop, so that none keeps another one waiting that it waits for.
+// SLFR and GSF: rows are handed out in order, one per work-item, which polls the unknowns themselves. All work-items of a group share one
+// loop, so that none blocks another that it waits for.
 __kernel void solveRows(int n, int limit, ARGUMENTS) {
-  __local int ticket;
-  int id = (int)get_local_id(0), size = (int)get_local_size(0);
-  for (;;) {
-    if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    int start = ticket, k = start + id;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (start >= n) return;
-    if (k < n) solveWaiting(LINE(k), UNKNOWN_OF(LINE(k)), limit, PASSED);
-  }
+  FOR_EACH_TICKET(k, n, solveWaiting(POSITION(k), UNKNOWN_OF(POSITION(k)), limit, ARGUMENT_NAMES))
 }
 
 #ifdef EXACT
-// The same where rows are long: a group has one at a time, and its work-items have every size-th entry each.
+// The same for long rows: a work-group has one row at a time, and each of its work-items every size-th entry.
 __kernel void solveLongRows(int n, int limit, ARGUMENTS, __local Row *shares) {
-  __local int ticket, missing;
+  __local int ticket, abandoned;
   int id = (int)get_local_id(0), size = (int)get_local_size(0);
   for (;;) {
     if (id == 0) {
       ticket = words[FAILED] ? n : atomic_inc(words + TICKET);
-      missing = 0;
+      abandoned = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     int k = ticket;
     if (k >= n) return;
-    int line = LINE(k), i = UNKNOWN_OF(line), first = begins[line], end = begins[line + 1];
+    int position = POSITION(k), i = UNKNOWN_OF(position), first = begins[position], end = begins[position + 1];
     REAL right = b[i];
-    Pivot pivot = PIVOT(line);
+    Pivot pivot = PIVOT(position);
     Row row = rowOf(id == 0 ? right : (REAL)0);
     Slots slots = slotsOf(first + id, size, end, indices, values);
-    for (int spins = 0; slots.left > 0;) {
-      if (takeThose(&slots, &row, indices, values, known)) spins = 0;
-      else if (isGivenUp(&spins, limit, words)) {
-        missing = 1;
+    for (int spins = 0; slots.remaining > 0;) {
+      if (subtractKnown(&slots, &row, indices, values, known)) spins = 0;
+      else if (isAbandoned(&spins, limit, words)) {
+        abandoned = 1;
         break;
       }
     }
@@ -197,22 +190,22 @@ __kernel void solveLongRows(int n, int limit, ARGUMENTS, __local Row *shares) {
       if (id % (2 * step) == 0 && id + step < size) addFilter(&row, shares[id + step]);
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (id == 0 && !missing) {
-      PUBLISH(line, i, solved(&row, pivot, 2 * size, first, end, indices, values, known, right))
+    if (id == 0 && !abandoned) {
+      PUBLISH(position, i, solved(&row, pivot, 2 * size, first, end, indices, values, known, right))
     }
   }
 }
 #endif
 
 #ifndef BY_LEVELS
-// GSF by runs: a work-item has some rows that follow each other, and a group those of its work-items, which find each other's
-// unknowns nearby: in memory of the group, which is ten times as fast as that which all share. Windows of entries are fetched
-// one ahead, across the ends of rows, and with them unknowns that are there already. Work-items look far away only every
-// SKIP-th time, for the others of their group wait for that.
+// GSF by blocks of rows: a work-item has consecutive rows, a work-group those of its work-items, which find each other's unknowns in
+// local memory, ten times as fast as global memory. Windows of entries are fetched one ahead, across the ends of rows, together
+// with the unknowns already known. Work-items look into global memory only every SKIP-th time, because the others of their group
+// wait meanwhile.
 #ifndef SKIP
 #define SKIP 2
 #endif
-void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile __local Bits *near) {
+void solveBlock(int k, int last, int base, int n, int limit, ARGUMENTS, volatile __local Bits *nearby) {
   int c[WINDOW], nextC[WINDOW], first = 0, end = 0, nextK = k, nextFirst = 0, nextP = 0, nextEnd = 0;
   REAL a[WINDOW], nextA[WINDOW], right = 0, nextRight = 0;
   Pivot pivot = {1.0, 1.0, 1}, nextPivot = pivot;
@@ -221,28 +214,28 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
   Row row = rowOf(0);
 #define FETCH_ROW \
   if (nextK < last) { \
-    int line = LINE(nextK); \
-    nextP = nextFirst = begins[line]; \
-    nextEnd = begins[line + 1]; \
-    nextRight = b[line]; \
-    nextPivot = PIVOT(line); \
+    int position = POSITION(nextK); \
+    nextP = nextFirst = begins[position]; \
+    nextEnd = begins[position + 1]; \
+    nextRight = b[position]; \
+    nextPivot = PIVOT(position); \
   }
 #define FETCH_WINDOW \
   _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
-    bool there = nextP + w < nextEnd; \
-    nextC[w] = there ? indices[nextP + w] : -1; \
-    nextA[w] = there ? values[nextP + w] : (REAL)0; \
-    nextU[w] = there ? UNKNOWN : (Bits)0; \
+    bool exists = nextP + w < nextEnd; \
+    nextC[w] = exists ? indices[nextP + w] : -1; \
+    nextA[w] = exists ? values[nextP + w] : (REAL)0; \
+    nextU[w] = exists ? UNKNOWN : (Bits)0; \
   } \
   nextP += WINDOW; \
   nextEnds = nextP >= nextEnd;
-#define IS_FAR(c) (LINE(c) < base)
+#define IS_FAR(c) (POSITION(c) < base)
   FETCH_ROW
   FETCH_WINDOW
-  for (int spins = 0, turn = 0;; turn++) {
+  for (int spins = 0, look = 0;; look++) {
     bool all = true;
     if (started) {
-      if (turn % SKIP == 0) {
+      if (look % SKIP == 0) {
 #pragma unroll
         for (int w = 0; w < WINDOW; w++)
           if (u[w] == UNKNOWN && IS_FAR(c[w])) u[w] = known[c[w]];
@@ -252,19 +245,19 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
       }
 #pragma unroll
       for (int w = 0; w < WINDOW; w++)
-        if (u[w] == UNKNOWN && !IS_FAR(c[w])) u[w] = near[LINE(c[w]) - base];
+        if (u[w] == UNKNOWN && !IS_FAR(c[w])) u[w] = nearby[POSITION(c[w]) - base];
 #pragma unroll
       for (int w = 0; w < WINDOW; w++) all = all && u[w] != UNKNOWN;
     }
     if (all) {
       if (started) {
 #pragma unroll
-        for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], asReal(u[w]));
+        for (int w = 0; w < WINDOW; w++) subtractProduct(&row, a[w], asReal(u[w]));
         if (ends) {
-          int line = LINE(k);
-          // Zeros fill the last window.
-          PUBLISH(line, line, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
-          near[k - base] = result;
+          int position = POSITION(k);
+          // The last window is padded with zeros.
+          PUBLISH(position, position, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
+          nearby[k - base] = result;
           if (++k == last) return;
         }
       }
@@ -289,59 +282,59 @@ void solveRun(int k, int last, int base, int n, int limit, ARGUMENTS, volatile _
       FETCH_WINDOW
       started = true;
       spins = 0;
-    } else if (isGivenUp(&spins, limit, words))
+    } else if (isAbandoned(&spins, limit, words))
       return;
   }
 }
 
-__kernel void solveRuns(int n, int run, int limit, ARGUMENTS, volatile __local Bits *near) {
+__kernel void solveRowBlocks(int n, int blockRows, int limit, ARGUMENTS, volatile __local Bits *nearby) {
   __local int ticket;
-  int id = (int)get_local_id(0), size = (int)get_local_size(0), rows = size * run;
+  int id = (int)get_local_id(0), size = (int)get_local_size(0), rows = size * blockRows;
   for (;;) {
     if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, rows);
-    for (int r = id; r < rows; r += size) near[r] = UNKNOWN;
+    for (int r = id; r < rows; r += size) nearby[r] = UNKNOWN;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int base = ticket, k = base + id * run;
+    int base = ticket, k = base + id * blockRows;
     if (base >= n) return;
-    if (k < n) solveRun(k, min(k + run, n), base, n, limit, PASSED, near);
+    if (k < n) solveBlock(k, min(k + blockRows, n), base, n, limit, ARGUMENT_NAMES, nearby);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 #endif
 
-// A row whose unknowns are all there.
-void solveLine(int line, int i, ARGUMENTS) {
-  int first = begins[line], end = begins[line + 1];
+// A row whose unknowns are all known.
+void solveReady(int position, int i, ARGUMENTS) {
+  int first = begins[position], end = begins[position + 1];
   REAL right = b[i];
   Row row = rowOf(right);
-  for (int p = first; p < end; p++) takeProduct(&row, values[p], asReal(known[indices[p]]));
-  PUBLISH(line, i, solved(&row, PIVOT(line), 0, first, end, indices, values, known, right))
+  for (int p = first; p < end; p++) subtractProduct(&row, values[p], asReal(known[indices[p]]));
+  PUBLISH(position, i, solved(&row, PIVOT(position), 0, first, end, indices, values, known, right))
 }
-// LEVR, one level. Where lines are in the natural order, `order` has those of the level.
+// LEVR, one level. If rows are in natural order, `order` lists those of the level.
 __kernel void solveLevel(int from, int to, ARGUMENTS) {
   int k = from + (int)get_global_id(0);
 #ifdef BY_LEVELS
-  if (k < to) solveLine(k, order[k], PASSED);
+  if (k < to) solveReady(k, order[k], ARGUMENT_NAMES);
 #else
-  if (k < to) solveLine(order[k], order[k], PASSED);
+  if (k < to) solveReady(order[k], order[k], ARGUMENT_NAMES);
 #endif
 }
 
 #ifdef BY_LEVELS
 
-// So many lines are done more. The next task, once all lines before its level are done; `tasks` if there is none, or waiting
-// was given up.
+// Report `done` more rows as done and take the next task, once all rows before its level are done. Returns `tasks` if there is none
+// or a wait was abandoned.
 int nextTask(int done, int tasks, int limit, __global const int *list, volatile __global int *words) {
   if (done > 0) atomic_add(words + DONE, done);
   int t = words[FAILED] ? tasks : atomic_inc(words + TICKET), spins = 0;
   while (t < tasks && words[DONE] < list[3 * t + 2])
-    if (isGivenUp(&spins, limit, words)) t = tasks;
+    if (isAbandoned(&spins, limit, words)) t = tasks;
   FENCE;
   return t;
 }
 
-// LEVR: tasks are handed out in order; one waits until all lines of earlier levels are done, which no later line can be
-// before. LEVC the same by columns: what an unknown takes from others is taken from them when it is known.
+// LEVR: tasks are handed out in order; each waits until all rows of earlier levels are done, and no later row can be done before.
+// LEVC: the same by columns; an unknown is subtracted from the others as soon as it is known.
 #define LEVELS(name, work) \
   __kernel void name(int tasks, int limit, __global const int *list, ARGUMENTS) { \
     __local int ticket; \
@@ -352,56 +345,56 @@ int nextTask(int done, int tasks, int limit, __global const int *list, volatile 
       int t = ticket; \
       if (t >= tasks) return; \
       int from = list[3 * t], to = list[3 * t + 1]; \
-      for (int line = from + id; line < to; line += size) work; \
+      for (int position = from + id; position < to; position += size) work; \
       done = to - from; \
       FENCE; \
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); \
     } \
   }
-// LEVR where levels are narrow: one work-group, and a barrier after each. What a row needs beside its unknowns is fetched
-// before the barrier.
+// LEVR with narrow levels: one work-group, and a barrier after each level. Everything a row needs except its unknowns is fetched before
+// the barrier.
 __kernel void solveNarrow(int levels, __global const int *starts, ARGUMENTS) {
   int id = (int)get_local_id(0), size = (int)get_local_size(0);
-  int line = starts[0] + id, to = starts[1], first = 0, end = 0, i = 0, c[WINDOW];
+  int position = starts[0] + id, to = starts[1], first = 0, end = 0, i = 0, c[WINDOW];
   REAL right = 0, a[WINDOW];
   Pivot pivot = {1.0, 1.0, 1};
-#define FETCH_LINE \
-  if (line < to) { \
-    first = begins[line]; \
-    end = begins[line + 1]; \
-    i = order[line]; \
+#define FETCH_POSITION \
+  if (position < to) { \
+    first = begins[position]; \
+    end = begins[position + 1]; \
+    i = order[position]; \
     right = b[i]; \
-    pivot = PIVOT(line); \
+    pivot = PIVOT(position); \
     _Pragma("unroll") for (int w = 0; w < WINDOW; w++) { \
-      bool there = first + w < end; \
-      c[w] = there ? indices[first + w] : -1; \
-      a[w] = there ? values[first + w] : (REAL)0; \
+      bool exists = first + w < end; \
+      c[w] = exists ? indices[first + w] : -1; \
+      a[w] = exists ? values[first + w] : (REAL)0; \
     } \
   }
-  FETCH_LINE
+  FETCH_POSITION
   for (int m = 0; m < levels; m++) {
-    if (line < to) {
+    if (position < to) {
       Row row = rowOf(right);
 #pragma unroll
-      for (int w = 0; w < WINDOW; w++) takeProduct(&row, a[w], c[w] < 0 ? (REAL)0 : asReal(((__global const Bits *)known)[c[w]]));
-      for (int p = first + WINDOW; p < end; p++) takeProduct(&row, values[p], asReal(((__global const Bits *)known)[indices[p]]));
-      PUBLISH(line, i, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
-      for (line += size; line < to; line += size) solveLine(line, order[line], PASSED);
+      for (int w = 0; w < WINDOW; w++) subtractProduct(&row, a[w], c[w] < 0 ? (REAL)0 : asReal(((__global const Bits *)known)[c[w]]));
+      for (int p = first + WINDOW; p < end; p++) subtractProduct(&row, values[p], asReal(((__global const Bits *)known)[indices[p]]));
+      PUBLISH(position, i, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
+      for (position += size; position < to; position += size) solveReady(position, order[position], ARGUMENT_NAMES);
     }
     if (m + 1 < levels) {
-      line = to + id;
+      position = to + id;
       to = starts[m + 2];
-      FETCH_LINE
+      FETCH_POSITION
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
 }
 
-LEVELS(solveLevels, solveLine(line, order[line], PASSED))
+LEVELS(solveLevels, solveReady(position, order[position], ARGUMENT_NAMES))
 
 #ifndef EXACT
-// Subtract from a number that others subtract from too.
-void takeFrom(volatile __global Bits *p, REAL v) {
+// Atomic subtraction.
+void atomicSubtract(volatile __global Bits *p, REAL v) {
   for (Bits old = *p, seen;; old = seen) {
 #if REAL_BYTES == 8
     seen = atom_cmpxchg(p, old, as_ulong(as_double(old) - v));
@@ -411,59 +404,50 @@ void takeFrom(volatile __global Bits *p, REAL v) {
     if (seen == old) return;
   }
 }
-void takeColumn(int line, REAL v, __global const int *begins, __global const int *indices, __global const REAL *values, volatile __global Bits *left) {
-  for (int p = begins[line], end = begins[line + 1]; p < end; p++) takeFrom(left + indices[p], values[p] * v);
+void subtractColumn(int position, REAL v, __global const int *begins, __global const int *indices, __global const REAL *values, volatile __global Bits *rest) {
+  for (int p = begins[position], end = begins[position + 1]; p < end; p++) atomicSubtract(rest + indices[p], values[p] * v);
 }
-REAL solveColumn(int line, __global const REAL *diagonal, __global const int *order, __global REAL *x, volatile __global Bits *left) {
-  REAL s = asReal(left[line]), v = KIND == 1 ? s : s / diagonal[line];
-  *(__global Bits *)(x + order[line]) = bitsOfResult(v);
+REAL solveColumn(int position, __global const REAL *diagonal, __global const int *order, __global REAL *x, volatile __global Bits *rest) {
+  REAL s = asReal(rest[position]), v = KIND == 1 ? s : s / diagonal[position];
+  *(__global Bits *)(x + order[position]) = bitsOfResult(v);
   return v;
 }
 
-// Here `known` begins with the right-hand side, and `counts` with how many unknowns each one waits for.
-__kernel void prepareColumns(int n, __global const int *order, __global const REAL *b, __global const int *waits, __global REAL *left, __global int *counts,
+// For columns `known` starts as the right-hand side, and `counts` as the number of unknowns that each one waits for.
+__kernel void prepareColumns(int n, __global const int *order, __global const REAL *b, __global const int *waits, __global REAL *rest, __global int *counts,
                              __global int *words) {
   int k = (int)get_global_id(0);
   if (k < 4) words[k] = 0;
   if (k >= n) return;
-  left[k] = b[order[k]];
+  rest[k] = b[order[k]];
   counts[k] = waits[k];
 }
 
-LEVELS(solveColumnLevels, takeColumn(line, solveColumn(line, diagonal, order, x, known), begins, indices, values, known))
+LEVELS(solveColumnLevels, subtractColumn(position, solveColumn(position, diagonal, order, x, known), begins, indices, values, known))
 
-// A column, once its unknown waits for none.
-void solveColumnWaiting(int line, int limit, ARGUMENTS, volatile __global int *counts) {
+// A column, once its unknown waits for no other.
+void solveColumnWaiting(int position, int limit, ARGUMENTS, volatile __global int *counts) {
   for (int spins = 0;;) {
-    if (counts[line] == 0) {
+    if (counts[position] == 0) {
       FENCE;
-      takeColumn(line, solveColumn(line, diagonal, order, x, known), begins, indices, values, known);
+      subtractColumn(position, solveColumn(position, diagonal, order, x, known), begins, indices, values, known);
       FENCE;
-      for (int p = begins[line], end = begins[line + 1]; p < end; p++) atomic_dec(counts + indices[p]);
+      for (int p = begins[position], end = begins[position + 1]; p < end; p++) atomic_dec(counts + indices[p]);
       return;
     }
-    if (isGivenUp(&spins, limit, words)) return;
+    if (isAbandoned(&spins, limit, words)) return;
   }
 }
 
 // SLFC.
 __kernel void solveColumns(int n, int limit, ARGUMENTS, volatile __global int *counts) {
-  __local int ticket;
-  int id = (int)get_local_id(0), size = (int)get_local_size(0);
-  for (;;) {
-    if (id == 0) ticket = words[FAILED] ? n : atomic_add(words + TICKET, size);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    int start = ticket, line = start + id;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (start >= n) return;
-    if (line < n) solveColumnWaiting(line, limit, PASSED, counts);
-  }
+  FOR_EACH_TICKET(position, n, solveColumnWaiting(position, limit, ARGUMENT_NAMES, counts))
 }
 
 // LEVC, one level.
 __kernel void solveColumnLevel(int from, int to, ARGUMENTS) {
-  int line = from + (int)get_global_id(0);
-  if (line < to) takeColumn(line, solveColumn(line, diagonal, order, x, known), begins, indices, values, known);
+  int position = from + (int)get_global_id(0);
+  if (position < to) subtractColumn(position, solveColumn(position, diagonal, order, x, known), begins, indices, values, known);
 }
 #endif
 #endif

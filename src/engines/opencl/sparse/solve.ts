@@ -2,7 +2,7 @@ import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { inScope } from "../device/scope.ts";
-import { certificate, superaccumulator } from "../exact/sources.generated.ts";
+import { certificate, superaccumulator } from "../exact/sources.ts";
 import { type DeviceLines, type DeviceNumbers, defining, SparseSetup } from "./setup.ts";
 import { row as sparseRow, solve as sparseSolve, waiting } from "./sources.generated.ts";
 import type { Tuning } from "./tuning.ts";
@@ -168,8 +168,8 @@ function argumentsOf(
   right: DeviceBuffer,
   left: DeviceBuffer,
 ): KernelArgument[] {
-  const { values, diagonal, reciprocals, facts } = numbers;
-  return [lines.begins, lines.index, values, diagonal, reciprocals, facts, order, right, left, set.known, set.words];
+  const { values, diagonal, reciprocals, significantBits } = numbers;
+  return [lines.begins, lines.index, values, diagonal, reciprocals, significantBits, order, right, left, set.known, set.words];
 }
 
 const FILTER = 32; // bytes
@@ -179,7 +179,7 @@ const NARROW = 512;
 
 function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }: WorkSet, right: DeviceBuffer): void {
   const { device, n, order, waits } = system;
-  const size = Math.min(PREPARED, device.mostInGroup);
+  const size = Math.min(PREPARED, device.maxGroupSize);
   const groups = [Math.ceil(Math.max(n, WORDS) / size)];
   if (waits && order)
     device.launch(kernelOf(system, tuning, "prepareColumns"), groups, [size], [n, order, right, waits, known, counts, words]);
@@ -189,22 +189,23 @@ function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }:
 /** Start the solve, by its schedule. */
 export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): void {
   const { device, n, tasks, columns, starts, levels, order, width, exact } = system;
-  const { group, limit, run, long } = tuning;
+  const { group, limit, blockRows, long } = tuning;
   const args = argumentsOf(system, set, right, left);
   prepare(system, tuning, set, right);
   const start = (name: string, more: readonly KernelArgument[], tickets = tasks ? tasks.count : Math.ceil(n / group)): void => {
     const kernel = kernelOf(system, tuning, name);
     const groups = tuning.one ? 1 : Math.max(1, Math.min(tuning.groups, tickets));
-    device.launch(kernel, [groups], [Math.min(group, kernel.most)], more);
+    device.launch(kernel, [groups], [Math.min(group, kernel.maxGroupSize)], more);
   };
   if (tasks && starts && !columns && n <= tuning.narrow * levels) {
     const kernel = kernelOf(system, tuning, "solveNarrow");
-    device.launch(kernel, [1], [Math.min(NARROW, kernel.most)], [levels, starts, ...args]);
+    device.launch(kernel, [1], [Math.min(NARROW, kernel.maxGroupSize)], [levels, starts, ...args]);
   } else if (tasks) start(columns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
   else if (columns) start("solveColumns", [n, limit, ...args, set.counts]);
-  else if (long && exact) start("solveLongRows", [n, limit, ...args, { local: group * FILTER }], n);
-  else if (order || run === 0) start("solveRows", [n, limit, ...args]);
-  else start("solveRuns", [n, run, limit, ...args, { local: group * run * width }], Math.ceil(n / (group * run)));
+  else if (long && exact) start("solveLongRows", [n, limit, ...args, { localBytes: group * FILTER }], n);
+  else if (order || blockRows === 0) start("solveRows", [n, limit, ...args]);
+  else
+    start("solveRowBlocks", [n, blockRows, limit, ...args, { localBytes: group * blockRows * width }], Math.ceil(n / (group * blockRows)));
 }
 
 // Where work-groups do not make progress side by side: a launch for each level, which waits for nothing.
@@ -225,7 +226,7 @@ function* byLevels(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: De
     const args = argumentsOf({ ...system, order }, set, right, left);
     prepare(system, tuning, set, right);
     const kernel = kernelOf(system, tuning, columns ? "solveColumnLevel" : "solveLevel");
-    const size = Math.min(PREPARED, kernel.most);
+    const size = Math.min(PREPARED, kernel.maxGroupSize);
     for (let m = 0; m < count; m++) {
       const [from, to] = [at[m] as number, at[m + 1] as number];
       device.launch(kernel, [Math.ceil((to - from) / size)], [size], [from, to, ...args]);

@@ -1,12 +1,13 @@
-import type { Real, Sparse } from "../../../arrays/types.ts";
+// The levels of a sparse triangle as the OpenCL device finds them, for study.ts beside this folder and for tests.
+import type { SparseOperand } from "../../../arrays/operands.ts";
 import type { Levels } from "../../../routines/sparse/levels.ts";
 import type { Device, Work } from "../../device.ts";
 import { inScope } from "../device/scope.ts";
 import { type LevelFinder, SparseSetup } from "./setup.ts";
 import { setupTuning } from "./tuning.ts";
 
-/** The levels of a triangle of A by the device, to compare with those of src/routines/sparse/levels.ts: for study and the paper's tables. */
-export function* levelsOn(device: Device, A: Sparse<Real>, uplo: "lower" | "upper", by: LevelFinder): Work<Levels> {
+/** The levels of a triangle of A by the device, to compare with those of src/routines/sparse/levels.ts and for the tables of the sparse paper. */
+export function* levelsOn(device: Device, A: SparseOperand, uplo: "lower" | "upper", by: LevelFinder): Work<Levels> {
   const triangle = { A, n: A.rows, upper: uplo === "upper", byRows: A.format === "csr", unit: true };
   return yield* inScope(device, "levels", function* (scope) {
     const setup = new SparseSetup(scope, triangle);

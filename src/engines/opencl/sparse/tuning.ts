@@ -1,30 +1,31 @@
+// How the kernels of sparse triangular solves are launched: defaults for a device and a problem. Called by plan.ts and study.ts.
 import type { Device } from "../../device.ts";
 import type { Schedule } from "../../kernels.ts";
 import { limitOn, type SetupTuning, windowFor } from "./setup.ts";
 
-/** How the kernels of sparse solves are started. */
+/** How the kernels of sparse solves are launched. */
 export interface Tuning extends SetupTuning {
-  /** Work-items in a group, each with a row at a time. */
+  /** Work-items in a work-group, each with one row at a time. */
   readonly group: number;
   /** Work-groups, which take rows until there are no more. */
   readonly groups: number;
-  /** StridedMatrix of a row that are waited for at once. */
+  /** Entries of a row that are waited for together. */
   readonly window: number;
-  /** Looks at a word that does not change, after which waiting is given up. */
+  /** Looks at a word that does not change, after which a wait is abandoned. */
   readonly limit: number;
-  /** gsf: rows that follow each other and are one work-item's; 0 for single rows that wait in memory that all share. */
-  readonly run: number;
-  /** gsf: of so many looks for unknowns one goes beyond the memory of the group. */
+  /** gsf: consecutive rows of a work-item; 0 for single rows that wait in global memory. */
+  readonly blockRows: number;
+  /** gsf: one look in `skip` for unknowns goes to global memory. */
   readonly skip: number;
-  /** Whether a group has one row at a time, in exact mode. */
+  /** Whether a work-group has one row at a time, in exact mode. */
   readonly long: boolean;
   /** One work-group only. */
   readonly one?: boolean;
-  /** levr: rows in a level, on the average, up to which one work-group does them all. */
+  /** levr: the average number of rows in a level up to which one work-group does them all. */
   readonly narrow: number;
 }
 
-/** What is known of a triangle: its entries beside the diagonal, and how many its longest line has. */
+/** A triangle: its entries without the diagonal, and how many of them its longest row or column has. */
 export interface Shape {
   readonly n: number;
   readonly entries: number;
@@ -32,34 +33,37 @@ export interface Shape {
   readonly exact: boolean;
 }
 
+/** The tuning of the set-up phase, with some of it given. */
 export function setupTuning(device: Device, given: Partial<Tuning>): SetupTuning {
-  return { finder: "rows", setupGroups: device.units * (device.type === "gpu" ? 16 : 2), setupGroup: 64, ...given };
+  return { finder: "rows", setupGroups: device.computeUnits * (device.type === "gpu" ? 16 : 2), setupGroup: 64, ...given };
 }
 
-const RUN = 32;
+const BLOCK_ROWS = 32;
+const MAX_BLOCK_ENTRIES = 8; // of a row, in blocks of rows
 
-// Work-items in a group and groups for a multiprocessor, on GPUs. Rows by levels: few groups, for all that wait use memory that
-// all share. On an H200, 27-point 128^3, ms for both triangles: 256 x 2 1.64, 256 x 4 1.66, 128 x 2 1.78, 128 x 4 1.89.
+// Work-items in a work-group and work-groups per multiprocessor, on GPUs. Rows by levels: few groups, because all that wait use global
+// memory. On an H200, 27-point 128^3, ms for both triangles: 256 x 2 1.64, 256 x 4 1.66, 128 x 2 1.78, 128 x 4 1.89.
 const GROUPS: Record<string, readonly [number, number]> = { slfr: [256, 2], gsf: [32, 32], levr: [64, 4], levc: [64, 4], slfc: [64, 16] };
 const LONG_GROUPS = [32, 32] as const;
 
-/** For a device and a problem, with some of it given. */
+/** The tuning for a device and a problem, with some of it given. */
 export function tuningFor(device: Device, schedule: Schedule, { n, entries, longest, exact }: Shape, given: Partial<Tuning>): Tuning {
-  const many = device.type === "gpu";
-  // Exact sums can be made by many, and rows of a warp's width or more give all of it something to do.
+  const isGpu = device.type === "gpu";
+  // Several work-items can share an exact sum, and rows of a warp's width or more keep all of them busy.
   const long = exact && (schedule === "slfr" || schedule === "gsf") && (given.long ?? entries >= 32 * Math.max(1, n));
-  const [size, perUnit] = !many ? [16, 2] : long ? LONG_GROUPS : (GROUPS[schedule] ?? [64, 16]);
+  const [size, perUnit] = !isGpu ? [16, 2] : long ? LONG_GROUPS : (GROUPS[schedule] ?? [64, 16]);
   return {
     ...setupTuning(device, given),
-    groups: device.units * perUnit,
-    // Exact sums take what is there, and need no more: 27-point 128^3 2.92 ms with 8, 3.12 with 13; plain 2.31 and 1.64.
+    groups: device.computeUnits * perUnit,
+    // Exact sums take unknowns in any order, so a larger window does not help: 27-point 128^3 2.92 ms with 8, 3.12 with 13; plain
+    // 2.31 and 1.64.
     window: long ? 3 : windowFor(exact ? Math.min(8, longest) : longest),
-    run: longest > 8 ? 0 : RUN,
+    blockRows: longest > MAX_BLOCK_ENTRIES ? 0 : BLOCK_ROWS,
     skip: 2,
-    narrow: many ? 384 : 0,
+    narrow: isGpu ? 384 : 0,
     limit: limitOn(device),
     ...given,
     long,
-    group: Math.min(given.group ?? size, device.mostInGroup),
+    group: Math.min(given.group ?? size, device.maxGroupSize),
   };
 }

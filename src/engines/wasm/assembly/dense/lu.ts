@@ -8,7 +8,7 @@
 // Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which the kernel keeps: when that
 // sum plus the largest |a_ij| exceeds half the binade, the column moves to a coarser grid.
 import { certified, certifiedQuickly, inflated } from "../exact/certificate";
-import { JOB_A, JOB_FAILED, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_WORK, JOB_WORK_SIZE, ROUND } from "../layout";
+import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, ROUND } from "../layout";
 import { MIN_GRID, binade, grid, log2Up } from "../grid";
 import { setScalars, setTerms, settle } from "../exact/settle";
 import { REST, SUMS, Unchecked, moveSum, restBound, startSum, strip } from "./strip";
@@ -262,13 +262,14 @@ function solveGroups(first: i32, from: i32, to: i32): void {
   }
 }
 
-// One matrix by all workers.
+// Columns JOB_FROM to JOB_TO of one matrix, whole blocks, by all workers. The work on the next block, begun beside the last panel, stays
+// in the workspace.
 export function lu(theJob: usize, worker: i32): void {
   setMatrix(theJob, addressAt(theJob, JOB_A), addressAt(theJob, JOB_WORK));
   failed = job + JOB_FAILED;
-  const info = addressAt(job, JOB_INFO);
-  if (worker == 0) initialize();
-  for (let first = 0; first < n; first += WIDTH) {
+  const info = addressAt(job, JOB_INFO), start = i32At(job, JOB_FROM), end = i32At(job, JOB_TO);
+  if (worker == 0 && start == 0) initialize();
+  for (let first = start; first < end; first += WIDTH) {
     barrier(job, 0);
     // The rows that the previous panel has changed. (Those above were computed beside it.)
     solveGroups(first, max(first - WIDTH, 0), first);

@@ -1,0 +1,112 @@
+// The limits of the OpenCL engine, from the cases of gpu.mjs measured in the same run.
+import { WELL_CONDITIONED } from "../harness/data.mjs";
+import { timeOf } from "../harness/race.mjs";
+import { count, ratio } from "../harness/table.mjs";
+import { titleOf as gridTitle } from "../sparse/cases.mjs";
+import { ORDERS, OURS, PEER, titleOf } from "./dense.mjs";
+import { CERTIFIED, CUBLAS, HARD, LONGEST } from "./reductions.mjs";
+import { BACKWARD, CORRECT, PEERS } from "./solve.mjs";
+import { MODES, PEER as SPSV } from "./sparse.mjs";
+
+const SHARE = { [WELL_CONDITIONED]: 0.95, [HARD]: 0.6 }; // of cuBLAS's bandwidth
+const SHARE_OF_GEMV = 0.9;
+const TRSV = { limit: 2, aim: 1.4 };
+const LU = { limit: 6, aim: 2 };
+const ORDER_OF_LU = ORDERS.lu[1];
+const FASTER = { limit: 1.5, aim: 2.6 };
+const FASTER_IN_PLANE = { limit: 2, aim: 2.6 };
+const EXACT = 2.5;
+const SOLVE = { limit: 2, aim: 1 };
+const CORRECT_ORDER = 8192;
+// Multiples of the matrix: its binary32 copy is half of it, and vectors and diagonal blocks are below a tenth from this order on.
+const MEMORY = { limit: 0.6, from: 4096 };
+
+/** Rows of { row, value, unit, limit, aim, atLeast }; a value is undefined where it was not measured. */
+export function gpuLimits({ reductions = [], dense = [], sparse = [], solve = [] }) {
+  return [
+    ...["sum", "dot"].flatMap((op) => Object.entries(SHARE).map(([kind, limit]) => ofCublas(reductions, op, kind, limit))),
+    ...dense.filter(({ op, rows, cols }) => op === "gemv" && rows === cols).map((one) => speed(one, SHARE_OF_GEMV)),
+    ...dense.filter(({ op }) => op === "trsv").map((one) => time(one, TRSV)),
+    ...dense.filter(({ op, rows }) => op === "lu" && rows === ORDER_OF_LU).map((one) => time(one, LU)),
+    ...sparse.flatMap(ofSparse),
+    ...solve.flatMap(ofSolve),
+  ];
+}
+
+// Both have the same data; the time of cuBLAS does not depend on them.
+function ofCublas(cases, op, kind, limit) {
+  const rivals = cases.find((one) => one.op === op && one.kind === kind && one.n === LONGEST)?.rivals ?? [];
+  const value = ratio(timeOf(rivals, CUBLAS), timeOf(rivals, CERTIFIED));
+  return { row: `ex${op} / cuBLAS, ${kind}, n = ${count(LONGEST)}`, value, unit: " of its speed", limit, atLeast: true };
+}
+
+function toPeer({ rivals }) {
+  return ratio(timeOf(rivals, OURS), timeOf(rivals, PEER));
+}
+
+function speed(one, limit) {
+  const value = toPeer(one);
+  return { row: `${titleOf(one)} / NVIDIA`, value: value && 1 / value, unit: " of its speed", limit, atLeast: true };
+}
+
+function time(one, { limit, aim }) {
+  return { row: `${titleOf(one)} / NVIDIA`, value: toPeer(one), unit: " times its time", limit, aim };
+}
+
+function ofSparse({ grid, solves, analyses }) {
+  const title = gridTitle(grid);
+  const best = (outcomes, mode) => {
+    const ours = outcomes.filter(({ name, failed }) => !failed && name.startsWith(mode));
+    return ours.length === 0 ? undefined : ours.reduce((a, b) => (b.median < a.median ? b : a));
+  };
+  const [plain, exact] = Object.keys(MODES).map((mode) => best(solves, mode));
+  const setUp = plain && timeOf(analyses, plain.name);
+  const { limit, aim } = grid.sizes.length === 2 ? FASTER_IN_PLANE : FASTER;
+  return [
+    {
+      row: `${plain?.name ?? "plain"} / SpSV, ${title}`,
+      value: ratio(timeOf(solves, SPSV), plain?.median),
+      unit: " times faster",
+      limit,
+      aim,
+      atLeast: true,
+    },
+    { row: `its set-up / SpSV's, ${title}`, value: ratio(setUp, timeOf(analyses, SPSV)), unit: " times its time", limit: 1 },
+    {
+      row: `${exact?.name ?? "exact"} / plain, ${title}`,
+      value: ratio(exact?.median, plain?.median),
+      unit: " times its time",
+      limit: EXACT,
+    },
+  ];
+}
+
+function ofSolve({ n, rivals, phases }) {
+  const peers = PEERS.map((name) => timeOf(rivals, name)).filter((time) => time !== undefined);
+  const best = peers.length === 0 ? undefined : Math.min(...peers);
+  const value = ratio(timeOf(rivals, BACKWARD), best);
+  return [
+    { row: `backward / the best of cuSOLVER, n = ${count(n)}`, value, unit: " times its time", ...SOLVE },
+    ...(n === CORRECT_ORDER
+      ? [
+          {
+            row: `correct / backward, n = ${count(n)}`,
+            value: ratio(timeOf(rivals, CORRECT), timeOf(rivals, BACKWARD)),
+            unit: "",
+            limit: 5,
+            aim: 3,
+          },
+        ]
+      : []),
+    ...(n < MEMORY.from
+      ? []
+      : [
+          {
+            row: `its memory in addition to the matrix, n = ${count(n)}`,
+            value: phases?.extraMemory,
+            unit: " times the matrix",
+            limit: MEMORY.limit,
+          },
+        ]),
+  ];
+}

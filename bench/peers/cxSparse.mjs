@@ -1,0 +1,50 @@
+// CXSparse through koffi, the peer of sparse solves: under its name in Debian 12 or in Debian 13.
+import { readFileSync } from "node:fs";
+
+const NAMES = ["libcxsparse.so.3", "libcxsparse.so.4"];
+
+/**
+ * { lower, config, note }, where lower(L) copies a lower triangle, stored by columns with ascending indices, into the library's own
+ * memory and returns how to solve with it; or { missing } with the reason.
+ */
+export async function openCxSparse() {
+  try {
+    const { default: koffi } = await import("koffi");
+    const library = loadOne(koffi);
+    const matrix = koffi.struct("cs_di", { nzmax: "int", m: "int", n: "int", p: "void *", i: "void *", x: "void *", nz: "int" });
+    const allocate = library.func("cs_di *cs_di_spalloc(int m, int n, int nzmax, int values, int triplet)");
+    const release = library.func("cs_di *cs_di_spfree(cs_di *A)");
+    const lsolve = library.func("int cs_di_lsolve(const cs_di *L, double *x)");
+    return {
+      config: "CXSparse",
+      note: readFileSync("/proc/self/maps", "utf8").match(/libcxsparse.*/)[0],
+      lower({ rows, cols, pointers, indices, values }) {
+        const L = allocate(rows, cols, values.length, 1, 0);
+        if (L === null) throw new Error(`CXSparse: no memory for ${values.length} entries`);
+        const { p, i, x } = koffi.decode(L, matrix);
+        new Int32Array(koffi.view(p, pointers.byteLength)).set(pointers);
+        new Int32Array(koffi.view(i, indices.byteLength)).set(indices);
+        new Float64Array(koffi.view(x, values.byteLength)).set(values);
+        return {
+          // It solves in place.
+          solve(b, out) {
+            out.set(b);
+            lsolve(L, out);
+            return out;
+          },
+          free: () => release(L),
+        };
+      },
+    };
+  } catch (error) {
+    return { missing: `CXSparse is not measured: ${error.message.split("\n")[0]} (npm install koffi; npm run setup)` };
+  }
+}
+
+function loadOne(koffi) {
+  try {
+    return koffi.load(NAMES[0]);
+  } catch {
+    return koffi.load(NAMES[1]);
+  }
+}

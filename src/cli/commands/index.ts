@@ -1,0 +1,14 @@
+import type { Command } from "../command.ts";
+// The list of subcommands, which run.ts and help.ts read.
+import { bench } from "./bench.ts";
+import { doctor } from "./doctor.ts";
+import { hash } from "./hash.ts";
+import { lu } from "./lu.ts";
+import { asum, dot, nrm2, sum } from "./reductions.ts";
+import { report } from "./report.ts";
+import { solve } from "./solve.ts";
+import { sptrsv } from "./sptrsv.ts";
+import { trsv } from "./trsv.ts";
+
+/** In the order of the help. */
+export const COMMANDS: readonly Command[] = [sum, asum, dot, nrm2, solve, trsv, lu, sptrsv, hash, doctor, bench, report];

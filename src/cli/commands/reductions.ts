@@ -1,0 +1,168 @@
+// halfulp sum, asum, dot and nrm2: one number from one or two files. streamedSum.ts computes it.
+import { ROUNDINGS } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import type { Format, Reduction } from "../../arrays/types.ts";
+import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "../command.ts";
+import { COLUMN_NUMBER } from "../input/csv.ts";
+import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
+import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
+import { Progress } from "../output/progress.ts";
+import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
+import { reduceFiles } from "./streamedSum.ts";
+
+const OPTIONS: Options = {
+  hex: { type: "boolean", help: "print the bits as 16 hexadecimal digits, 8 for binary32" },
+  round: { type: "string", value: "MODE", help: "nearest (default), up, down or zero" },
+  to: { type: "string", value: "FORMAT", help: "round to binary64 or binary32; default: the format of the numbers" },
+  format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv; default: by the file name" },
+  column: { type: "string", short: "c", multiple: true, value: "C", help: "CSV: column name, or number from 1; once per file" },
+  delimiter: { type: "string", value: "D", help: "CSV: one character, or \\t for a tab; default: comma, or tab in .tsv files" },
+  header: {
+    type: "string",
+    value: "H",
+    help: "CSV: yes or no, whether line 1 holds names; default: yes if --column is a name or its cell in line 1 is one (see above)",
+  },
+  missing: {
+    type: "string",
+    value: "M",
+    help: "CSV: refuse (default) or skip empty cells; dot skips a row if either value is missing",
+  },
+  ...ENGINE_OPTIONS,
+};
+
+const FILES = `
+Input is .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), a CSV column (.csv, .tsv),
+or standard input (-). Files are streamed and may be larger than memory. The exact result, rounded once, is printed with the
+fewest digits that read back to the same bits.
+
+In CSV, a cell of line 1 is a name if the first of its letters, digits, _ . + and - is a letter or _, and if it is neither a number
+(nan, inf) nor a word for a missing value (NA, N/A, null, none, nil). A cell that is neither a name nor a number is refused.`;
+
+function reduction(
+  name: string,
+  op: Reduction,
+  root: boolean,
+  operands: "x" | "x y",
+  result: string,
+  notes: string,
+  examples: Command["examples"],
+): Command {
+  const count = operands.split(" ").length;
+  return {
+    name,
+    summary: `print ${result}`,
+    operands,
+    count: [count, count],
+    options: OPTIONS,
+    help: `Prints ${result}. ${notes}\n${FILES}`,
+    examples,
+    run: (args, io) => reduceCommand(name, op, root, args, io),
+  };
+}
+
+export const sum = reduction(
+  "sum",
+  "sum",
+  false,
+  "x",
+  "the sum of the numbers, exact and rounded once",
+  "The order of the numbers does not affect\nthe bits. The sum of no numbers is -0, the neutral element of addition; the sum of 0 and -0 is 0.",
+  [
+    ["halfulp sum x.npy", "sum all entries"],
+    ["halfulp sum prices.csv --column amount", "sum one column"],
+    ["zcat x.f64.gz | halfulp sum - --format raw --hex", "sum a stream, and print the bits"],
+  ],
+);
+export const asum = reduction("asum", "asum", false, "x", "the sum of the magnitudes, exact and rounded once", "", [
+  ["halfulp asum x.npy --round up", "print a rigorous upper bound"],
+]);
+export const dot = reduction(
+  "dot",
+  "dot",
+  false,
+  "x y",
+  "the dot product of two files, exact and rounded once",
+  "Intermediate products neither overflow nor underflow.",
+  [
+    ["halfulp dot x.npy y.npy", "multiply two vectors"],
+    ["halfulp dot data.csv data.csv -c price -c amount", "multiply two columns of one file"],
+  ],
+);
+export const nrm2 = reduction(
+  "nrm2",
+  "dot",
+  true,
+  "x",
+  "the Euclidean norm: the square root of the exact sum of squares, rounded once",
+  "",
+  [["halfulp nrm2 x.npy --json", "print the norm with count, bits and time as JSON"]],
+);
+
+async function reduceCommand(name: string, op: Reduction, root: boolean, args: Arguments, io: Io): Promise<Outcome> {
+  const mode = args.word("round", ROUNDINGS) ?? "nearest";
+  const to = args.word<Format>("to", ["binary64", "binary32"]);
+  const format = args.word("format", STREAMED);
+  const columns = args.list("column");
+  const delimiter = delimiterOf(args);
+  const header = args.word("header", ["yes", "no"]);
+  const missing = args.word("missing", ["refuse", "skip"]);
+  if (columns.length > args.operands.length)
+    throw new UsageError(`--column is given ${columns.length} times, expected at most once per file`);
+  const named = columns.find((column) => !COLUMN_NUMBER.test(column));
+  if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a column number with --header no`);
+  if (args.operands.filter((path) => path === "-").length > 1)
+    throw new UsageError(`${name}: standard input is given twice, expected at most once`);
+  const engine = await openBackend(args);
+  const files: Numbers[] = [];
+  const progress = new Progress(io, name);
+  try {
+    for (const [k, path] of args.operands.entries())
+      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing }, io));
+    const [x, y] = files as [Numbers, Numbers?];
+    if (y !== undefined) checkCompatible(name, x, y);
+    const precision = to ?? formatOf(x.width);
+    const start = performance.now();
+    const onProgress = (done: number): void => progress.report(done, x.count);
+    const { value, count, skipped, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, onProgress);
+    const seconds = (performance.now() - start) / 1000;
+    return {
+      text: args.flag("hex") ? hex(value, precision) : decimal(value, precision),
+      json: {
+        command: name,
+        value: shortest(value, precision),
+        hex: hex(value, precision),
+        precision,
+        round: mode,
+        count,
+        skipped: missing === "skip" ? skipped : undefined,
+        passes,
+        seconds,
+      },
+    };
+  } finally {
+    progress.end();
+    await Promise.all(files.map((file) => file.close()));
+    await engine?.close();
+  }
+}
+
+function delimiterOf(args: Arguments): string | undefined {
+  const given = args.text("delimiter");
+  if (given === undefined) return undefined;
+  if (given === "\\t") return "\t"; // shells pass it as two characters
+  if ([...given].length !== 1 || /["\r\n]/.test(given))
+    throw new UsageError(`--delimiter is ${JSON.stringify(given)}, expected one character (or \\t for a tab), not a quote or a line break`);
+  return given;
+}
+
+// Files are multiplied element by element: precision, shape and storage order must agree.
+function checkCompatible(name: string, x: Numbers, y: Numbers): void {
+  if (x.width !== y.width)
+    throw new ShapeError(`${name}: ${y.name} has ${8 * y.width}-bit numbers, expected ${8 * x.width} bits (as in ${x.name})`);
+  const isMatrix = ({ shape = [] }: Numbers): boolean => shape.filter((n) => n !== 1).length === 2;
+  const [left, right] = [x, y].map((file) => `(${file.shape?.join(", ")})${isMatrix(file) && file.fortranOrder ? " by columns" : ""}`);
+  if ((isMatrix(x) || isMatrix(y)) && x.shape !== undefined && y.shape !== undefined && left !== right)
+    throw new ShapeError(`${name}: ${y.name} has shape ${right}, expected ${left} (as in ${x.name})`);
+  if (x.count !== undefined && y.count !== undefined && x.count !== y.count)
+    throw new ShapeError(`${name}: ${y.name} has ${y.count} numbers, expected ${x.count} (as in ${x.name})`);
+}

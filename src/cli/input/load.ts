@@ -1,0 +1,141 @@
+// Reads whole matrices and vectors from files, for the commands that solve, factor or hash.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { FormatError, ShapeError } from "../../arrays/errors.ts";
+import { matrix } from "../../arrays/matrix.ts";
+import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
+import { readMatrixMarket } from "../../files/matrixMarket.ts";
+import { shaped } from "../../files/npy.ts";
+import { MAGIC } from "../../files/npyHeader.ts";
+import { type Io, UsageError } from "../command.ts";
+import { ByteStream } from "./byteStream.ts";
+import { csvMatrix } from "./csv.ts";
+import { formatByName } from "./formats.ts";
+import { type Numbers, npyStream, openNumbers } from "./numbers.ts";
+
+/** The contents of a file. */
+export type Loaded = Real | Matrix<Float64Array> | Matrix<Float32Array> | Sparse;
+
+export const isSparse = (value: Loaded): value is Sparse => "format" in value;
+export const isVector = (value: Loaded): value is Real => ArrayBuffer.isView(value);
+
+/** Reads a whole .npy, Matrix Market or CSV file, or standard input ("-") as one of the first two. */
+export async function load(path: string, io: Io): Promise<Loaded> {
+  if (path === "-") return fromStream("standard input", io.stdin);
+  const kind = await stat(path);
+  if (kind.isDirectory()) throw new UsageError(`${path} is a directory, expected a file`);
+  if (!kind.isFile()) return fromStream(path, createReadStream(path));
+  const format = formatByName(path, ["npy", "mtx", "csv"]);
+  if (format === "mtx") return matrixMarket(path, createReadStream(path, { encoding: "utf8" }));
+  if (format === "csv") return csvMatrix(path, createReadStream(path));
+  return collect(await openNumbers(path, { format: "npy" }, io));
+}
+
+// A stream: the first byte tells .npy from Matrix Market.
+async function fromStream(name: string, stream: AsyncIterable<Uint8Array>): Promise<Loaded> {
+  const bytes = new ByteStream(stream);
+  try {
+    if ((await bytes.peek()) === MAGIC.charCodeAt(0)) return await collect(await npyStream(name, bytes));
+    return await matrixMarket(name, decoded(bytes.rest()));
+  } finally {
+    await bytes.close();
+  }
+}
+
+async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}
+
+/** All numbers of a .npy file. Memory for a stream is allocated as numbers arrive: its header may announce more than ever come. */
+export async function collect(numbers: Numbers): Promise<Loaded> {
+  const { name, width, repeatable } = numbers;
+  const [count, shape, fortranOrder] = [numbers.count as number, numbers.shape as number[], numbers.fortranOrder];
+  if (!repeatable && count > MAX) {
+    await numbers.close();
+    throw new ShapeError(`${name} has ${count} numbers (shape (${shape.join(", ")})), expected at most ${MAX} from a stream`);
+  }
+  const none: Real = width === 8 ? new Float64Array(0) : new Float32Array(0);
+  const chunks: Real[] = [];
+  const all = repeatable ? newVector(name, none, count) : undefined;
+  let at = 0;
+  try {
+    for await (const chunk of numbers.chunks()) {
+      if (all === undefined) chunks.push(chunk.slice());
+      else all.set(chunk, at);
+      at += chunk.length;
+    }
+  } finally {
+    await numbers.close();
+  }
+  return shaped({ shape, fortranOrder }, all ?? joined(newVector(name, none, count), chunks));
+}
+
+function joined(all: Real, parts: readonly Real[]): Real {
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+async function matrixMarket(name: string, text: AsyncIterable<string>): Promise<Matrix | Sparse> {
+  try {
+    return await readMatrixMarket(text);
+  } catch (error) {
+    throw inFile(name, error);
+  }
+}
+
+// Names the file instead of the routine: the user knows the file.
+function inFile(name: string, error: unknown): unknown {
+  return error instanceof FormatError
+    ? new FormatError(
+        error.message.replace(/^\w+/, () => name),
+        error.line,
+      )
+    : error;
+}
+
+/** A vector, or a matrix with a single row or column. */
+export function asVector(name: string, value: Loaded): Real {
+  if (isVector(value)) return value;
+  if (value.rows !== 1 && value.cols !== 1)
+    throw new ShapeError(`${name} is a matrix, ${value.rows} by ${value.cols}, expected a vector: one row or one column`);
+  return asMatrix(name, value).data; // the rows of a file are contiguous
+}
+
+/** A matrix in binary64; binary32 numbers are converted exactly. */
+export function widened(A: Matrix<Float64Array> | Matrix<Float32Array>): Matrix {
+  return { ...A, data: toBinary64(A.data) };
+}
+
+export function toBinary64(x: Real): Float64Array {
+  return x.BYTES_PER_ELEMENT === 8 ? (x as Float64Array) : Float64Array.from(x);
+}
+
+// The capacity of an engine's memory, in binary64 numbers.
+const MAX = 2 ** 29;
+// A size line alone must not make us allocate more than 1 GiB; beyond that, memory is proportional to the entries in the file.
+const ZEROS = 2 ** 27;
+const ZEROS_PER_ENTRY = 64;
+
+/** A dense matrix; a sparse matrix is filled with zeros. */
+export function asMatrix(name: string, value: Loaded): Matrix<Float64Array> | Matrix<Float32Array> {
+  if (isVector(value)) throw new ShapeError(`${name} is a vector of ${value.length} numbers, expected a matrix`);
+  if (!isSparse(value)) return value;
+  const { rows, cols } = value;
+  const max = Math.min(MAX, Math.max(ZEROS, ZEROS_PER_ENTRY * value.values.length));
+  if (rows * cols > max)
+    throw new ShapeError(
+      `${name} is a sparse matrix, ${rows} by ${cols}, expected at most ${max} entries including zeros (sptrsv stores no zeros)`,
+    );
+  const data = newVector(name, value.values, rows * cols);
+  for (let i = 0; i < rows; i++)
+    for (let p = value.pointers[i] as number; p < (value.pointers[i + 1] as number); p++)
+      data[i * cols + (value.indices[p] as number)] = value.values[p] as number;
+  return matrix(data, rows, cols);
+}

@@ -1,0 +1,129 @@
+// Files and streams of numbers, opened for reading in chunks. The reductions and hash use them.
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
+import { FormatError } from "../../arrays/errors.ts";
+import type { Real } from "../../arrays/types.ts";
+import { checkNpySize } from "../../files/npy.ts";
+import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { type Io, UsageError } from "../command.ts";
+import { ByteStream } from "./byteStream.ts";
+import { fileChunks, streamChunks } from "./chunks.ts";
+import { type CsvOptions, csvChunks } from "./csv.ts";
+import { type FileFormat, formatByName } from "./formats.ts";
+
+/** A file of numbers, read in chunks: it may be larger than memory. */
+export interface Numbers {
+  readonly name: string;
+  /** Bytes per number. */
+  readonly width: 4 | 8;
+  /** The shape in the file's header, if it has one. */
+  readonly shape: readonly number[] | undefined;
+  readonly fortranOrder: boolean;
+  readonly count: number | undefined;
+  /** Whether it can be read more than once. */
+  readonly repeatable: boolean;
+  /** All numbers, in chunks of length CHUNK except the last. A chunk is valid until the next one is requested. */
+  chunks(): AsyncGenerator<Real>;
+  /** Indices in the current chunk of missing values, ascending. The chunk has -0 there. */
+  readonly gaps: readonly number[];
+  close(): Promise<void>;
+}
+
+export type StreamedFormat = Exclude<FileFormat, "mtx">;
+export const STREAMED: readonly StreamedFormat[] = ["npy", "raw", "raw32", "csv"];
+
+/** How to read a file. */
+export interface ReadOptions extends CsvOptions {
+  readonly format: StreamedFormat | undefined;
+}
+
+/** Opens a file, or standard input ("-"). */
+export async function openNumbers(path: string, options: ReadOptions, io: Io): Promise<Numbers> {
+  if (path === "-") return ofStream("standard input", io.stdin, options);
+  const handle = await open(path);
+  try {
+    const stat = await handle.stat();
+    if (stat.isDirectory()) throw new UsageError(`${path} is a directory, expected a file`);
+    if (stat.isFile()) return await ofFile(path, handle, stat.size, options);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  // A pipe, a terminal or a device.
+  return ofStream(path, handle.createReadStream({ highWaterMark: 2 ** 20 }), options);
+}
+
+const DEFAULTS = { shape: undefined, fortranOrder: false, count: undefined, gaps: [], close: async () => {} };
+
+// A regular file, which allows random access.
+async function ofFile(name: string, handle: FileHandle, size: number, options: ReadOptions): Promise<Numbers> {
+  const format = options.format ?? ((await isNpy(handle)) ? "npy" : formatByName(name, STREAMED));
+  const close = () => handle.close();
+  if (format === "csv") {
+    await handle.close();
+    const gaps: number[] = [];
+    const chunks = () => csvChunks(name, createReadStream(name), options, gaps);
+    return { ...DEFAULTS, name, width: 8, repeatable: true, chunks, gaps };
+  }
+  const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
+  const { start, count, width, littleEndian, shape, fortranOrder } = header;
+  const chunks = () => fileChunks(name, handle, start, count, width, littleEndian !== LITTLE_ENDIAN);
+  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+}
+
+async function isNpy(handle: FileHandle): Promise<boolean> {
+  const { buffer } = await handle.read(new Uint8Array(MAGIC.length), 0, MAGIC.length, 0);
+  return String.fromCharCode(...buffer) === MAGIC;
+}
+
+async function headerOf(name: string, handle: FileHandle, size: number) {
+  const prefix = new Uint8Array(PREFIX);
+  const { bytesRead } = await handle.read(prefix, 0, PREFIX, 0);
+  const bytes = new Uint8Array(npyHeaderLength(name, prefix.subarray(0, bytesRead)));
+  const read = await handle.read(bytes, 0, bytes.length, 0);
+  const header = readNpyHeader(name, bytes.subarray(0, read.bytesRead));
+  checkNpySize(name, header, size);
+  return header;
+}
+
+function rawHeader(name: string, format: "raw" | "raw32", size: number) {
+  const width = format === "raw" ? (8 as const) : (4 as const);
+  if (size % width !== 0) throw new FormatError(`${name}: ${size} bytes, expected a multiple of ${width} (little-endian numbers only)`);
+  return { start: 0, count: size / width, width, littleEndian: true, shape: undefined, fortranOrder: false };
+}
+
+// A stream, which can be read only once.
+async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Numbers> {
+  const bytes = new ByteStream(source);
+  const { format } = options;
+  const once = { ...DEFAULTS, name, repeatable: false, close: () => bytes.close() };
+  if (format === "csv") {
+    const gaps: number[] = [];
+    return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options, gaps), gaps };
+  }
+  if (format === "raw" || format === "raw32") {
+    const width = format === "raw" ? 8 : 4;
+    return { ...once, width, chunks: () => streamChunks(name, bytes, undefined, width, !LITTLE_ENDIAN) };
+  }
+  try {
+    if (format === undefined && (await bytes.peek()) !== MAGIC.charCodeAt(0))
+      throw new UsageError(`${name} has an unknown format, expected .npy data, or --format raw, raw32 or csv`);
+    return await npyStream(name, bytes);
+  } catch (error) {
+    await bytes.close();
+    throw error;
+  }
+}
+
+/** A .npy file from a stream. */
+export async function npyStream(name: string, bytes: ByteStream): Promise<Numbers> {
+  const prefix = new Uint8Array(PREFIX);
+  const begun = prefix.subarray(0, await bytes.fill(prefix));
+  const whole = new Uint8Array(Math.max(npyHeaderLength(name, begun), PREFIX));
+  whole.set(begun);
+  const length = begun.length + (await bytes.fill(whole.subarray(begun.length)));
+  const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
+  const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
+  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+}

@@ -1,0 +1,53 @@
+// Prints and writes the results of solve, trsv, sptrsv and lu.
+import type { Matrix, Real } from "../../arrays/types.ts";
+import type { Arguments, Options, Outcome } from "../command.ts";
+import { isVector } from "../input/load.ts";
+import { hashOf, rowsOf } from "./hashing.ts";
+import { decimal, formatOf } from "./numerals.ts";
+import { save } from "./save.ts";
+
+/** The option for the file of the result. */
+export const OUTPUT_OPTIONS: Options = {
+  output: {
+    type: "string",
+    short: "o",
+    value: "FILE",
+    help: "write the result to a .npy or .mtx file; a short vector is also printed",
+  },
+};
+
+const SHORT = 12;
+
+/** Writes a result to the file that the options name, and returns it with the details, in their order. */
+export async function present(
+  command: string,
+  x: Real | Matrix,
+  details: Readonly<Record<string, unknown>>,
+  args: Arguments,
+): Promise<Outcome> {
+  const output = args.text("output");
+  if (output !== undefined) await save(output, x);
+  const all = { ...details, sha256: hashOf(x) };
+  const short = isVector(x) && x.length <= SHORT;
+  const shown = isVector(x) ? preview(x) : `${x.rows} by ${x.cols} (use -o FILE to write it)`;
+  const printed = output === undefined ? { x: shown } : short ? { x: shown, output } : { output };
+  const returned = output !== undefined ? { output } : { x: isVector(x) ? x : Array.from(rowsOf(x), (row) => row.slice()) };
+  return { text: alignedLines({ ...all, ...printed }), json: { command, ...all, ...returned } };
+}
+
+/** One line per detail: the name in a column, then the value. */
+export function alignedLines(details: Readonly<Record<string, unknown>>): string {
+  const known = Object.entries(details).filter(([, value]) => value !== undefined);
+  const width = Math.max(...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${typeof value === "number" ? decimal(value) : value}`).join("\n");
+}
+
+function preview(x: Real): string {
+  const shown = Array.from(x.subarray(0, SHORT), (value) => decimal(value, formatOf(x.BYTES_PER_ELEMENT))).join(" ");
+  return x.length <= SHORT ? shown : `${shown} ... (${x.length} in all; use -o FILE to write them)`;
+}
+
+/** Milliseconds as seconds, to three digits. */
+export function seconds(ms: number): number {
+  return Number((ms / 1000).toPrecision(3));
+}
