@@ -157,7 +157,7 @@ export function engineOf(backend: Backend): Engine {
   };
   const sptrsv = async (...args: [Sparse<Real>]): Promise<unknown> => {
     const plan = await (routines.sptrsv as (...args: [Sparse<Real>]) => Promise<{ solve: Method; update: Method }>)(...args);
-    // Not spread: reading the property `levels` counts them.
+    // Not a spread, which would read the property `levels` and thereby count them.
     return Object.assign(plan, {
       solve: withResidents("TriangularPlan.solve", plan.solve),
       update: withResidents("TriangularPlan.update", plan.update),
@@ -213,29 +213,30 @@ function asAsync(routine: (...args: never[]) => Promise<number>): (...args: neve
 // An elementwise routine: computed at the call, written when the promise resolves. Arrays that the host cannot read stay on the backend.
 function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
   return async (...args) => {
-    let done: () => Promise<void> | void = () => {};
+    let finish: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
       const [name, target] = op === "axpy" ? ["y", y] : ["x", x];
       if (backend.map && !(isOnHost(x) && isOnHost(y))) {
         const out = laterOutput(routine, name, asRow(target), true);
-        const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
-        done = async () => {
-          await working;
+        const pending = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+        finish = async () => {
+          await pending;
           out.write();
         };
         return;
       }
       const out = copiedOutput(routine, name, asRow(target as Real), true);
       embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
-      done = () => out.write();
+      finish = () => out.write();
     };
     const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
     await undefined;
-    await done();
+    await finish();
     return result;
   };
 }
 
+// Engine.accumulate(). Vectors of different precisions are added on this thread.
 function accumulateOn(backend: Backend) {
   return async (x: Operand, y?: Operand): Promise<Accumulator> => {
     checkVector("accumulate", "x", x);
@@ -251,7 +252,8 @@ function accumulateOn(backend: Backend) {
     const sum = new Superaccumulator();
     if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
     // In an array that the host cannot read, only the engine can tell -0 from 0.
-    const unseen = y === undefined && x.length > 0 && !isOnHost(x) && Object.is(sum.round(), 0);
-    return Accumulator.of(sum, empty || (unseen && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0)));
+    const mayBeNegativeZero = y === undefined && x.length > 0 && !isOnHost(x) && Object.is(sum.round(), 0);
+    const isNegativeZero = mayBeNegativeZero && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0);
+    return Accumulator.of(sum, empty || isNegativeZero);
   };
 }
