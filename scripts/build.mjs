@@ -1,7 +1,7 @@
-// Kernels from AssemblyScript into WebAssembly modules, one for vectors and one for matrices (whoever imports no matrix routine
-// has no use for the second), two builds of each as a string in a generated file (so that a plain synchronous import works in Node,
-// browsers and bundlers alike), those in OpenCL C as text in another, then TypeScript into dist/.
-// With --kernels only the first half, which tests need; with --if-needed only if a source is newer.
+// The build (npm run build). It compiles the AssemblyScript kernels to two WebAssembly modules, one for vectors and one for matrices, which
+// programs without matrix routines do not load; writes two builds of each as a string into a generated file, so that a synchronous import
+// works in Node, browsers and bundlers; writes the OpenCL kernels as text into generated files; and compiles TypeScript to dist/.
+// --kernels stops before TypeScript, which is all that tests need; --if-needed does nothing if no source is newer than the output.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ const GENERATED = (entry) => `src/engines/wasm/${entry}.generated.ts`;
 const OPENCL = "src/engines/opencl";
 const onlyKernels = process.argv.includes("--kernels");
 
-// The OpenCL C of each part as text beside its host code, without comments, which the driver's compiler has no use for.
+// The OpenCL kernels of each folder as text next to their host code, without comments.
 for (const part of readdirSync(OPENCL, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
   const folder = join(OPENCL, part.name);
   const texts = readdirSync(folder)
@@ -25,7 +25,8 @@ for (const part of readdirSync(OPENCL, { withFileTypes: true }).filter((entry) =
     });
   const generated = join(folder, "sources.generated.ts");
   const sources = `// Generated from the kernels of this folder by scripts/build.mjs.\n${texts.join("")}`;
-  if (!existsSync(generated) || readFileSync(generated, "utf8") !== sources) writeFileSync(generated, sources); // else it would be the newest
+  // An unchanged file keeps its time, for --if-needed.
+  if (!existsSync(generated) || readFileSync(generated, "utf8") !== sources) writeFileSync(generated, sources);
 }
 
 if (process.argv.includes("--if-needed")) {
@@ -35,14 +36,14 @@ if (process.argv.includes("--if-needed")) {
   if (newest(from) < newest([target])) process.exit();
 }
 
-// Compiled for shared memory, where loads stay in their order around atomics: such code is good for any memory. The byte
-// behind the import of the memory says which it is.
+// The modules are compiled for shared memory, where loads keep their order around atomics. Such code is correct for any memory: only the
+// byte after the import of the memory declares it shared.
 const IMPORT = Buffer.from([3, ...Buffer.from("env"), 6, ...Buffer.from("memory"), 2]);
 
-// Builds with fused multiply-add and with Dekker's products share most of their bytes. In slices that take turns what they share
-// is within the 32 KiB that gzip looks back: the second costs a quarter of the first. Every byte is one character: gzip makes as
-// little of it as of the bytes themselves, and more than half as much again of base64, where repetitions are not aligned. The byte 0
-// is the first character behind the double quote: none has to be escaped but the backslash. (src/engines/wasm/packedModule.ts reads it.)
+// The builds with fused multiply-add and with Dekker's products share most of their bytes. In alternating slices the shared bytes lie within
+// the 32 KiB window of gzip, and the second build costs a quarter of the first. Every byte is one character: that compresses as well as
+// the bytes themselves, whereas base64, in which repetitions are not aligned, is more than half as large again. The byte 0 is the first
+// character after the double quote, so only the backslash needs escaping. src/engines/wasm/packedModule.ts unpacks it.
 const SLICES = 8;
 const ZERO = '"'.charCodeAt(0) + 1;
 
@@ -75,10 +76,10 @@ export const ${entry}: PackedModule = {
 
 if (!onlyKernels) {
   rmSync("dist", { recursive: true, force: true });
-  // The core without Node's types, so that it asks for nothing that a browser does not have; then the command with them.
+  // The core is compiled without Node's types, so that it uses nothing that browsers lack; the command is compiled with them.
   for (const project of ["tsconfig.json", "tsconfig.cli.json"])
     execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], { stdio: "inherit" });
-  copyFileSync("src/engines/importByName.js", "dist/engines/importByName.js"); // which says why it is not TypeScript
+  copyFileSync("src/engines/importByName.js", "dist/engines/importByName.js"); // it explains why it is not TypeScript
   chmodSync("dist/cli/main.js", 0o755);
   await import("./bundle.mjs");
 }
@@ -112,7 +113,7 @@ async function compile(entry, features) {
   return Buffer.from(binary);
 }
 
-/** The latest change below these paths, in milliseconds; -Infinity where there is nothing. */
+/** The time of the latest change below these paths, in milliseconds; -Infinity if there are no files. */
 function newest(paths) {
   let latest = Number.NEGATIVE_INFINITY;
   for (const path of paths) {

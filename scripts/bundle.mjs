@@ -1,5 +1,5 @@
-// The plotting library and its document, with everything they need, into the one file of dist/ that imports them: who installs
-// this package installs neither. Beside it NOTICE.txt, with the licence of every package that is inside.
+// Bundles the plotting library and its document into the one file of dist/ that imports them, so that users of this package install
+// neither, and writes NOTICE.txt with the licence of every bundled package. scripts/build.mjs runs it.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,16 +9,16 @@ process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const FILE = "dist/report/draw/plotting.js";
 const NOTICE = "dist/report/draw/NOTICE.txt";
 
-// Nobody may use what is under another licence before a person has looked at it.
+// A package with any other licence must be reviewed by a person first.
 const ALLOWED = ["ISC", "MIT", "BSD-2-Clause", "BSD-3-Clause"];
 
 const bundle = await rolldown({ input: FILE, platform: "node", logLevel: "silent" });
 const { output } = await bundle.generate({ format: "esm", minify: true });
 await bundle.close();
-if (output.length !== 1) throw new Error(`The plotting library makes ${output.length} files, expected one`);
+if (output.length !== 1) throw new Error(`The bundle of the plotting library has ${output.length} files, expected one`);
 
 const folders = new Set(output[0].moduleIds.map(packageOf).filter((folder) => folder !== undefined));
-if (folders.size > 0) write(); // else it has been done
+if (folders.size > 0) write(); // else the file is bundled already
 
 function write() {
   const notices = [...folders].sort().map((folder) => {
@@ -29,11 +29,11 @@ function write() {
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
   writeFileSync(FILE, output[0].code);
-  const head = "plotting.js holds parts of these packages.\n";
+  const head = "plotting.js contains parts of these packages.\n";
   writeFileSync(NOTICE, [head, ...notices].join(`\n${"-".repeat(80)}\n\n`));
 }
 
-// The folder with the package.json of the package that this module is from.
+// The folder of the package that contains this module.
 function packageOf(id) {
   if (!id.includes("/node_modules/")) return undefined;
   let folder = dirname(id);

@@ -1,5 +1,5 @@
-// Reads what vitest reported and fails on any skipped test whose title does not say that shared/ is missing. Ends with the
-// count of tests, alone on its line.
+// Reads the JSON report of vitest and fails if a test was skipped whose title does not say that shared/ is missing. The last line of its
+// output is the count of tests.
 import { readFileSync } from "node:fs";
 
 const report = JSON.parse(readFileSync(process.argv[2], "utf8"));

@@ -1,4 +1,4 @@
-// The main job on the embedded engine: a short tour on real numbers. Builds first if a source is newer than dist/.
+// npm start: builds if a source is newer than dist/, then runs a short tour of the library (tour.mjs).
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

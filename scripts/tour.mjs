@@ -1,5 +1,5 @@
-// What ordinary floating point does, beside what halfulp returns: the numbers, their bits, the time, and the ratio to
-// the plain loop.
+// A tour of the library: results of ordinary floating point next to those of halfulp, with their bits, times and the ratio to the plain
+// loop. start.mjs runs it.
 import { Accumulator, allocate, exdot, exnrm2, exsum, illConditionedDot } from "../dist/index.js";
 import { kernels, Random } from "../dist/study.js";
 
@@ -21,7 +21,7 @@ function plainDot(x, y) {
   return s;
 }
 
-// The best of 15 after a warm-up: these are times of a tour, not of a benchmark (npm run bench).
+// The best of 15 after a warm-up. For benchmarks see npm run bench.
 function time(f) {
   for (let i = 0; i < 20; i++) f();
   let best = Number.POSITIVE_INFINITY;
@@ -49,7 +49,7 @@ console.log(
   `halfulp on the embedded engine, Node ${process.versions.node}: WebAssembly ${fused ? "with" : "without"} fused multiply-add\n`,
 );
 
-console.log("A million amounts in cents, each the double next to it, summed in three orders:");
+console.log("A million amounts with cents, each rounded to a double, summed in three orders:");
 const random = new Random(1);
 const x = Float64Array.from({ length: n }, () => (random.below(2_000_001) - 1_000_000) / 100);
 const orders = [x, shuffle(x, 2), shuffle(x, 3)];
@@ -60,11 +60,11 @@ for (const [name, sum] of Object.entries({ "plain loop": plainSum, exsum })) {
 console.log("\nA dot product of a million pairs with condition number 1e30:");
 const hard = illConditionedDot(n, 1e30, 1);
 const plain = plainDot(hard.x, hard.y);
-show("plain loop", plain, Math.abs(plain - hard.dot) > Math.abs(hard.dot) ? "not one digit is right" : "");
+show("plain loop", plain, Math.abs(plain - hard.dot) > Math.abs(hard.dot) ? "no digit is correct" : "");
 show("exdot", exdot(hard.x, hard.y));
 show("the exact value, rounded", hard.dot, hard.dot === exdot(hard.x, hard.y) ? "the same bits" : "NOT THE SAME");
 
-console.log("\nThe same sum from 1000 pieces, accumulated apart and merged in another order:");
+console.log("\nThe first sum from 1000 pieces, accumulated separately and merged in another order:");
 const pieces = Array.from({ length: 1000 }, (_, i) => new Accumulator().add(x.subarray(1000 * i, 1000 * (i + 1))));
 show(
   "1000 merged accumulators",
@@ -74,7 +74,7 @@ show(
     .value(),
 );
 
-console.log("\nOut of range on the way, but not at the end:");
+console.log("\nIntermediate results out of range, but a result in range:");
 const tiny = Float64Array.of(3e-200, 4e-200);
 const [a, b] = [Float64Array.of(1e200, 1, -1e200), Float64Array.of(1e200, 1, 1e200)];
 show("plain norm of [3e-200, 4e-200]", Math.sqrt(plainDot(tiny, tiny)));
@@ -82,7 +82,7 @@ show("exnrm2", exnrm2(tiny));
 show("plain 1e400 + 1 - 1e400", plainDot(a, b));
 show("exdot", exdot(a, b));
 
-console.log("\nWhat it costs, a million pairs, best of 15:");
+console.log("\nTimes for a million pairs, best of 15:");
 const y = Float64Array.from({ length: n }, () => random.signed());
 const u = allocate(n);
 const v = allocate(n);

@@ -1,4 +1,5 @@
-// The routines are in vectorRoutines.ts and matrixRoutines.ts: two modules, so that a bundler can leave the second one out.
+// The public names of the package. The routines are in two modules, vectorRoutines.ts and matrixRoutines.ts, so that a bundler can leave
+// out the second one with its kernels.
 
 export { Accumulator } from "./api/accumulator.ts";
 export type { Engine, EngineKind, Resident } from "./api/engine.ts";

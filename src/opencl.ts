@@ -1,4 +1,5 @@
-// The OpenCL engine by itself: its devices, and an engine on one of them, as open("opencl") gives.
+// The entry point "halfulp/opencl": the list of OpenCL devices, and an engine on one of them. open("opencl") of the main entry point opens
+// the same engine without choices.
 
 import { type Engine, engineOf } from "./api/engine.ts";
 import { checkOptions } from "./arrays/checks.ts";
@@ -9,9 +10,9 @@ export { type Choices, type DeviceInfo, devices, type Phase } from "./engines/op
 
 /** Options of open() in this module. */
 export interface DeviceOptions {
-  /** Its index in the list of devices, "gpu" or "cpu", or a part of its name; default: the first GPU. */
+  /** Its index in the list of devices, "gpu", "cpu" or a part of its name; default: the first GPU. */
   device?: string | number | undefined;
-  /** Overrides how work is divided on the device: see docs/opencl.md. No choice changes a bit. */
+  /** Overrides how work is divided on the device: see docs/opencl.md. No choice changes a bit of a result. */
   choices?: Choices | undefined;
 }
 

@@ -8,7 +8,7 @@ import { EXACT_STAGES, type ExactStage, type Kernels, type LocalKernels } from "
 import { type LocalEngine, localKernels } from "./engines/local.ts";
 import type { StudyDevice } from "./engines/opencl/study.ts";
 import { reduce } from "./engines/reduce.ts";
-import { type AddProducts, dense, type Line } from "./engines/reference/dense.ts";
+import { type AddProducts, dense, type StridedVector } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
 import { sparse } from "./engines/reference/sparse.ts";
 import { enclosure } from "./exact/enclosure.ts";
@@ -122,7 +122,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
 }
 
 // A row or column as a vector: a view if its elements are adjacent, else a copy.
-function contiguous({ data, offset, step, length }: Line): Real {
+function contiguous({ data, offset, step, length }: StridedVector): Real {
   if (step === 1 && length > 0) return part(data, offset, length);
   const copy = newVector("routinesBy", data, length);
   for (let k = 0; k < length; k++) copy[k] = data[offset + k * step] as number;

@@ -1,3 +1,5 @@
+// Accumulator: an exact sum that users add to, merge, store as bytes and round. A Superaccumulator (src/exact/) holds the value; the
+// embedded engine adds whole vectors.
 import { checkLength, checkNumber, checkVector, checkWord, ROUNDINGS, typedArrayTag } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
 import type { Format, Real, Rounding } from "../arrays/types.ts";
@@ -14,7 +16,7 @@ import { onlyNegativeZeros } from "../routines/level1.ts";
 //   7  0
 //   8  n digits of 32 bits, the magnitude, neither the first nor the last of them 0
 //   then a CRC-32 of everything before.
-// The magnitude has one such form, so equal sums have equal bytes.
+// The magnitude has only one such form, so equal sums have equal bytes.
 const VERSION = 1;
 const HEADER = 8;
 const STATES = ["empty", "finite", "+Inf", "-Inf", "NaN"] as const;
@@ -22,9 +24,9 @@ const STATES = ["empty", "finite", "+Inf", "-Inf", "NaN"] as const;
 /** An exact running sum: add in any order, merge from anywhere, round once. */
 export class Accumulator {
   private sum = new Superaccumulator();
-  private empty = true; // no term but -0 so far
+  private empty = true; // no terms so far, or only -0
 
-  /** @internal What an engine has accumulated. */
+  /** @internal From the sum that an engine has accumulated. */
   static of(sum: Superaccumulator, empty: boolean): Accumulator {
     const accumulator = new Accumulator();
     accumulator.sum = sum;
@@ -45,7 +47,7 @@ export class Accumulator {
     return this;
   }
 
-  /** Add a product, or the dot product of two vectors of one length; their precisions may differ. A product that is zero counts as +0. */
+  /** Add a product, or the dot product of two vectors of equal length; their precisions may differ. A zero product counts as +0. */
   addProduct(x: number, y: number): this;
   addProduct(x: Real, y: Real): this;
   addProduct(x: number | Real, y: number | Real): this {
@@ -78,7 +80,7 @@ export class Accumulator {
     return this.empty ? -0 : this.sum.round(round, format);
   }
 
-  /** The sum as bytes: the same for the same sum, however it was reached. */
+  /** The sum as bytes. Equal sums have equal bytes, however they were reached. */
   toBytes(): Uint8Array<ArrayBuffer> {
     const special = this.empty ? 0 : this.sum.special();
     const state = this.empty ? 0 : special === undefined ? 1 : special > 0 ? 2 : special < 0 ? 3 : 4;
@@ -95,7 +97,7 @@ export class Accumulator {
     return bytes;
   }
 
-  /** The accumulator that these bytes were made from; a FormatError if they were not, or are damaged. */
+  /** The accumulator that toBytes() wrote. Throws a FormatError if the bytes are damaged or are not an accumulator. */
   static fromBytes(bytes: Uint8Array): Accumulator {
     if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError("Accumulator.fromBytes: bytes is not a Uint8Array");
     const fail = (what: string): never => {
@@ -117,7 +119,7 @@ export class Accumulator {
       result.sum.add(state === "NaN" ? Number.NaN : state === "+Inf" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     }
     result.empty = state === "empty";
-    // One form a sum: what does not come back as it was is not what toBytes wrote.
+    // Every sum has one encoding: toBytes() did not write bytes that it does not reproduce.
     if (!sameBytes(result.toBytes(), bytes)) fail("not in canonical form");
     return result;
   }
@@ -127,7 +129,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-// CRC-32 as in zlib: it misses no error of up to 32 bits in a row.
+// CRC-32 as in zlib. It detects every burst of errors of up to 32 bits.
 function crc32(bytes: Uint8Array): number {
   let crc = -1;
   for (const byte of bytes) {

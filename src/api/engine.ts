@@ -1,3 +1,6 @@
+// The public Engine: every routine as an asynchronous method on a Backend, with residents as arguments. src/api/open.ts, src/opencl.ts and
+// the tests build engines with engineOf(). docs/engines.md is for users.
+
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { checkLength, checkVector } from "../arrays/checks.ts";
@@ -20,20 +23,20 @@ import { type Resident, Residents } from "./residents.ts";
 
 export type { Resident } from "./residents.ts";
 
-/** Where work is done: this thread, a pool of threads, or a device that OpenCL knows. "auto" is for open() to choose. */
+/** Where an engine runs: on this thread ("wasm"), on a pool of threads or on an OpenCL device. With "auto", open() chooses. */
 export type EngineKind = "auto" | Kind;
 
 type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;
 type Arguments<P extends unknown[]> = { [K in keyof P]: Argument<P[K]> };
-/** Methods that take residents, and return objects (LU, plans) whose methods do. */
+/** The same methods, which also take residents and return objects (LU, plans) whose methods take them. */
 type WithResidents<O> = {
   [K in keyof O]: O[K] extends (...args: infer P) => Promise<infer R>
     ? (...args: Arguments<P>) => Promise<R extends { solve: unknown } ? WithResidents<R> : R>
     : O[K];
 };
 
-/** The routines that write one of their arguments return that: the resident, if it is one. */
-interface Writing<V extends Real> {
+/** The routines that write one of their arguments. They return that argument: the resident, if it is one. */
+interface InPlace<V extends Real> {
   exaxpy<Y extends V | Resident<V>>(alpha: number, x: V | Resident<V>, y: Y): Promise<Y>;
   exscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
   exinvscal<X extends V | Resident<V>>(alpha: number, x: X): Promise<X>;
@@ -54,10 +57,10 @@ interface Writing<V extends Real> {
     options?: MatrixProductOptions,
   ): Promise<C>;
 }
-type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof Writing<V>>>> & Writing<V>;
+type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof InPlace<V>>>> & InPlace<V>;
 
-/** The routines once more, where a program does not know the precision. */
-interface EitherPrecision {
+/** Overloads for programs that do not know the precision at compile time. */
+interface EngineEitherPrecision {
   exsum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
   exasum<V extends Real>(x: V | Resident<V>, options?: RoundOptions): Promise<number>;
   exdot<V extends Real>(x: V | Resident<V>, y: V | Resident<V>, options?: RoundOptions): Promise<number>;
@@ -86,7 +89,7 @@ interface EitherPrecision {
   exluBatch<V extends Real>(data: V | Resident<V>, n: number, count: number): Promise<BatchLU<V>>;
   sptrsv<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
 }
-// Written out: of a type parameter the compiler does not know what WithResidents makes.
+// Written out, because the compiler cannot evaluate WithResidents for a type parameter.
 type EngineLU<V extends Real> = Pick<LU<V>, "lu" | "pivots"> & { solve(b: V | Resident<V>, options?: RefineOptions): Promise<V> };
 type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "free"> & {
   solve(b: V | Resident<V>, out?: V | Resident<V>): Promise<V>;
@@ -95,26 +98,26 @@ type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "
 };
 
 /**
- * The routines, asynchronous. Calls read their inputs before they return and write their outputs in one step when they
- * resolve; one that fails has written nothing. Residents are borrowed until then.
+ * All routines as asynchronous methods. A call reads its inputs before it returns, and writes its outputs in one step when its promise
+ * resolves; a call that fails has written nothing. It borrows its residents until then.
  */
 export type Engine = OnePrecision<Float64Array> &
   OnePrecision<Float32Array> &
-  EitherPrecision &
+  EngineEitherPrecision &
   WithResidents<AsyncMethods<Solves>> & {
     readonly kind: Kind;
-    /** Its name, for people. */
+    /** The device, named for people. */
     readonly device: string;
-    /** The sum of x, or the dot product of x and y, not yet rounded: merge it with others. */
+    /** The sum of x, or the dot product of x and y, exact and not yet rounded, to be merged with others. */
     accumulate(x: Real | Resident<Real>, y?: Real | Resident<Real>): Promise<Accumulator>;
     /** Keep a vector, a matrix or a sparse matrix on the engine. */
     upload<V extends Real | Matrix<Real> | Sparse<Real>>(value: V): Promise<Resident<V>>;
-    /** End it. Calls that are still pending fail, and so do later ones. */
+    /** Close the engine. Pending and later calls fail. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
   };
 
-/** What each routine calls its arguments, and which of them it writes. */
+/** The names of the arguments of each routine, and the index of the one it writes. */
 const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly writes?: number }> = {
   exsum: { names: ["x"] },
   exasum: { names: ["x"] },
@@ -140,31 +143,34 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-/** Everything an engine offers, from its kernels. */
+/** The public engine on a backend. */
 export function engineOf(backend: Backend): Engine {
   const residents = new Residents(backend.memory);
-  const lending = (name: string, routine: Method): Method => {
+  const withResidents = (name: string, routine: Method): Method => {
     const { names, writes } = ARGUMENTS[name] as (typeof ARGUMENTS)[string];
-    return residents.lending(name, names, writes, routine);
+    return residents.accept(name, names, writes, routine);
   };
   const routines = { ...asyncLevel1(backend), ...asyncRoutines(() => backend), accumulate: accumulateOn(backend) };
   const exlu = async (A: Matrix<Real>): Promise<unknown> => {
     const factors = await (routines.exlu as (A: Matrix<Real>) => Promise<{ solve: Method }>)(A);
-    return { ...factors, solve: lending("LU.solve", factors.solve) };
+    return { ...factors, solve: withResidents("LU.solve", factors.solve) };
   };
   const sptrsv = async (...args: [Sparse<Real>]): Promise<unknown> => {
     const plan = await (routines.sptrsv as (...args: [Sparse<Real>]) => Promise<{ solve: Method; update: Method }>)(...args);
-    // Not spread: levels are counted when somebody asks.
+    // Not a spread, which would read the property `levels` and thereby count them.
     return Object.assign(plan, {
-      solve: lending("TriangularPlan.solve", plan.solve),
-      update: lending("TriangularPlan.update", plan.update),
+      solve: withResidents("TriangularPlan.solve", plan.solve),
+      update: withResidents("TriangularPlan.update", plan.update),
     });
   };
   const factor = async (...args: [Matrix]): Promise<unknown> => {
     const factored = await (routines.factor as (...args: [Matrix]) => Promise<{ solve: Method }>)(...args);
-    return { ...factored, solve: lending("Factored.solve", factored.solve) };
+    return { ...factored, solve: withResidents("Factored.solve", factored.solve) };
   };
-  const methods = Object.entries({ ...routines, exlu, sptrsv, factor }).map(([name, routine]) => [name, lending(name, routine as Method)]);
+  const methods = Object.entries({ ...routines, exlu, sptrsv, factor }).map(([name, routine]) => [
+    name,
+    withResidents(name, routine as Method),
+  ]);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     residents.close();
@@ -181,55 +187,56 @@ export function engineOf(backend: Backend): Engine {
   } as unknown as Engine;
 }
 
-// Reductions on the engine. What works element by element is done on this thread, on a copy: moving a vector to another
-// memory and back takes longer than the work.
+// Reductions run on the backend. Elementwise routines run on this thread, on a copy: moving a vector to another memory and back takes
+// longer than the work.
 function asyncLevel1(backend: Backend): Record<string, (...args: never[]) => Promise<unknown>> {
   const { exsum, exasum, exdot, exnrm2 } = reductions(
     async (...args) => (args[1].length === 0 ? 0 : backend.reduce(...args)),
     async (value) => value,
   );
   return {
-    exsum: rejecting(exsum),
-    exasum: rejecting(exasum),
-    exdot: rejecting(exdot),
-    exnrm2: rejecting(exnrm2),
+    exsum: asAsync(exsum),
+    exasum: asAsync(exasum),
+    exdot: asAsync(exdot),
+    exnrm2: asAsync(exnrm2),
     exaxpy: elementwise(backend, "exaxpy"),
     exscal: elementwise(backend, "exscal"),
     exinvscal: elementwise(backend, "exinvscal"),
   };
 }
 
-// What is wrong with the arguments rejects the promise.
-function rejecting(routine: (...args: never[]) => Promise<number>): (...args: never[]) => Promise<number> {
+// The routine as an asynchronous function: errors in the arguments reject the promise.
+function asAsync(routine: (...args: never[]) => Promise<number>): (...args: never[]) => Promise<number> {
   return async (...args) => routine(...args);
 }
 
-// On this thread the work is done at the call, and written when the promise resolves.
+// An elementwise routine: computed at the call, written when the promise resolves. Arrays that the host cannot read stay on the backend.
 function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal"): (...args: never[]) => Promise<Real> {
   return async (...args) => {
-    let done: () => Promise<void> | void = () => {};
+    let finish: () => Promise<void> | void = () => {};
     const map: Kernels["map"] = (op, alpha, x, y) => {
       const [name, target] = op === "axpy" ? ["y", y] : ["x", x];
       if (backend.map && !(isOnHost(x) && isOnHost(y))) {
         const out = laterOutput(routine, name, asRow(target), true);
-        const working = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
-        done = async () => {
-          await working;
+        const pending = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
+        finish = async () => {
+          await pending;
           out.write();
         };
         return;
       }
       const out = copiedOutput(routine, name, asRow(target as Real), true);
       embedded().map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
-      done = () => out.write();
+      finish = () => out.write();
     };
     const result = (level1(() => ({ map }) as Kernels)[routine] as (...args: never[]) => Real)(...args);
     await undefined;
-    await done();
+    await finish();
     return result;
   };
 }
 
+// Engine.accumulate(). Vectors of different precisions are added on this thread.
 function accumulateOn(backend: Backend) {
   return async (x: Operand, y?: Operand): Promise<Accumulator> => {
     checkVector("accumulate", "x", x);
@@ -244,8 +251,9 @@ function accumulateOn(backend: Backend) {
     const empty = y === undefined ? onlyNegativeZeros(x) : x.length === 0;
     const sum = new Superaccumulator();
     if (x.length > 0) await backend.accumulate(y === undefined ? "sum" : "dot", x, y ?? x, sum);
-    // Only the device can tell -0 from 0 in an array that the host cannot read.
-    const unseen = y === undefined && x.length > 0 && !isOnHost(x) && Object.is(sum.round(), 0);
-    return Accumulator.of(sum, empty || (unseen && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0)));
+    // In an array that the host cannot read, only the engine can tell -0 from 0.
+    const mayBeNegativeZero = y === undefined && x.length > 0 && !isOnHost(x) && Object.is(sum.round(), 0);
+    const isNegativeZero = mayBeNegativeZero && Object.is(await backend.reduce("sum", x, x, false, "nearest", "binary64"), -0);
+    return Accumulator.of(sum, empty || isNegativeZero);
   };
 }

@@ -1,4 +1,4 @@
-// Synchronous, on this thread, with the embedded engine. Each for both precisions, never mixed.
+// The synchronous functions on matrices, on the embedded engine. Each takes either precision, but does not mix them.
 
 import { embedded } from "../engines/embedded.ts";
 import { matrixRoutines } from "../routines/routines.ts";
@@ -8,42 +8,42 @@ import type { BothPrecisions } from "../routines/types.ts";
 const matrices = /* @__PURE__ */ matrixRoutines(embedded);
 
 /**
- * y := alpha A x + beta y, one rounding for the whole expression; with `trans: true` the transpose of A. With alpha = 0
- * neither A nor x is read, with beta = 0 not y. Writes y, which shares no entry with A or x, and returns it.
+ * y := alpha A x + beta y, one rounding for the whole expression; with `trans: true`, A is transposed. If alpha is 0, A and x are
+ * not read; if beta is 0, y is not. Writes y, which must not share an entry with A or x, and returns it.
  */
 export const exgemv: BothPrecisions["exgemv"] = matrices.exgemv;
 /**
- * C := alpha A B + beta C, one rounding per entry; `transA` and `transB` use the transposes. With alpha = 0 neither A
- * nor B is read, with beta = 0 not C. Writes C, which shares no entry with A or B, and returns it.
+ * C := alpha A B + beta C, one rounding per entry; `transA` and `transB` transpose A and B. If alpha is 0, A and B are not read;
+ * if beta is 0, C is not. Writes C, which must not share an entry with A or B, and returns it.
  */
 export const exgemm: BothPrecisions["exgemm"] = matrices.exgemm;
 /**
- * The solution of T x = b by substitution, a new vector: each element is the exact sum, divided and rounded once. T is
- * lower triangular unless `uplo` says "upper"; the other triangle is not read. Throws a SingularError for a zero on the diagonal.
+ * The solution of T x = b by substitution, a new vector: each element is the exact sum, divided and rounded once. T is lower
+ * triangular, or upper triangular with `uplo: "upper"`; the other triangle is not read. Throws a SingularError for a zero on the diagonal.
  */
 export const extrsv: BothPrecisions["extrsv"] = matrices.extrsv;
 /**
- * P A = L U of an m by n matrix with partial pivoting: every entry is an exact inner product, rounded once, and in L
- * divided by its pivot. A is copied, never changed. Throws a SingularError for a zero pivot, a ValueError for an entry that is
- * not finite or overflows.
+ * P A = L U of an m by n matrix with partial pivoting: every entry is an exact inner product, rounded once, and in L divided by its
+ * pivot. A is copied, never changed. Throws a SingularError for a zero pivot, and a ValueError for an entry that is not finite or
+ * overflows.
  */
 export const exlu: BothPrecisions["exlu"] = matrices.exlu;
 /**
- * The same for `count` square matrices of order n, one after another in `data`, each row by row. `info` is 0 for a matrix
- * that is done, and 1 + the column of the zero pivot for one that is singular. `data` is copied, never changed.
+ * The same for `count` square matrices of order n, one after another in `data`, each row by row. `info` is 0 for a matrix that was
+ * factored, and 1 + the column of the zero pivot for a singular one. `data` is copied, never changed.
  */
 export const exluBatch: BothPrecisions["exluBatch"] = matrices.exluBatch;
 /**
- * A plan for the solution of a sparse triangular system: analysed once, solved many times. A is lower triangular unless
- * `uplo` says "upper"; entries outside that triangle are ignored. Each element is the exact sum over the stored entries,
- * divided and rounded once, the bits of `extrsv`; with `exact: false` it is the row-wise loop in ordinary arithmetic.
- * Throws a SingularError for a zero on the diagonal or none.
+ * A plan for solving a sparse triangular system many times, analysed once. A is lower triangular, or upper triangular with
+ * `uplo: "upper"`; entries outside that triangle are ignored. Each element is the exact sum over the stored entries, divided and
+ * rounded once, with the bits of `extrsv`; with `exact: false` it is the row-wise loop in ordinary arithmetic. Throws a SingularError
+ * if a diagonal entry is zero or missing.
  */
 export const sptrsv: BothPrecisions["sptrsv"] = matrices.sptrsv;
 /**
  * The exact solution of A x = b, every component rounded once and proved, for one right-hand side or, as the columns of a matrix,
- * several; with `rounding: "backward"` a faster one with a small backward error. The Solution says how it was found. Throws a
- * SingularError for a singular matrix, a ValueError for an entry that is not finite.
+ * several; with `rounding: "backward"`, a solution with a small backward error, which is faster. The Solution tells how it was found.
+ * Throws a SingularError for a singular matrix, and a ValueError for an entry that is not finite.
  */
 export const solve: Solves["solve"] = matrices.solve;
 /** The factors of A, for any number of right-hand sides. A is copied, never changed. */

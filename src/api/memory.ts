@@ -1,3 +1,4 @@
+// allocate() and free(): arrays in the memory of the embedded engine (engines/wasm/arena.ts), or ordinary arrays where it has none.
 import { checkCount, checkVector, checkWord } from "../arrays/checks.ts";
 import { EngineError, ShapeError } from "../arrays/errors.ts";
 import type { Format, Real } from "../arrays/types.ts";
@@ -6,9 +7,9 @@ import { embeddedMemory } from "../engines/embeddedVectors.ts";
 const ordinary = new WeakSet<Real>();
 
 /**
- * A zeroed array in the embedded engine's own memory, which routines read without a copy. It never detaches. Arrays
- * allocated one after another share a memory, four of the first one's size and more if they are smaller; of two
- * arrays in different memories one is copied, as an ordinary array is.
+ * A zeroed array in the memory of the embedded engine, which routines read without a copy. It never detaches. Arrays allocated one
+ * after another share a memory, which has room for at least four of the size of its first. If a call uses arrays from different
+ * memories, all but those of one are copied, as ordinary arrays are.
  */
 export function allocate(length: number, precision?: "binary64"): Float64Array<ArrayBuffer>;
 export function allocate(length: number, precision: "binary32"): Float32Array<ArrayBuffer>;
@@ -28,8 +29,8 @@ export function allocate(length: number, precision: Format = "binary64"): Float6
 }
 
 /**
- * Free an array from `allocate`. It must not be used afterwards. Arrays never given back are collected together with
- * all others in their memory.
+ * Free an array from `allocate`, which must not be used afterwards. An array that is never freed is garbage-collected together with
+ * all others in its memory.
  */
 export function free(array: Real): void {
   checkVector("free", "array", array);

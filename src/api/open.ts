@@ -1,17 +1,17 @@
-// open() and engines(): engines of the table as users see them.
+// open() and engines(): how users get at the engines of the table (engines/table.ts).
 import { checkCount, checkOptions, checkWord } from "../arrays/checks.ts";
 import { EngineError } from "../arrays/errors.ts";
 import { embedded } from "../engines/embedded.ts";
-import { ENGINES, engineRow, KINDS, type OpenOptions } from "../engines/table.ts";
+import { ENGINES, engineRow, KINDS, type OpenOptions, type Probe } from "../engines/table.ts";
 import { onThisThread } from "../engines/wasm/backend.ts";
 import { type Engine, type EngineKind, engineOf } from "./engine.ts";
 
 export type { OpenOptions } from "../engines/table.ts";
 
 /**
- * An engine of this kind, with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU.
- * "auto" opens threads where they are available, else this thread, in plain TypeScript where WebAssembly cannot be used. Close it when
- * done; an engine that is left open does not keep the process alive.
+ * An engine with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU. "auto" opens "threads"
+ * if available, else an engine on this thread: "wasm", or plain TypeScript if WebAssembly is not available. Close it when done; an
+ * engine that is left open does not keep the process alive.
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
   checkWord("open", "kind", kind, ["auto", ...KINDS]);
@@ -26,16 +26,17 @@ export async function open(kind: EngineKind = "auto", options: OpenOptions = {})
   }
 }
 
-/** An engine on this thread: WebAssembly, or plain TypeScript where that cannot be used. */
+/** An engine on this thread: WebAssembly, or plain TypeScript if that is not available. */
 export function openOnThisThread(): Engine {
   return engineOf(onThisThread(embedded()));
 }
 
-/** What could be opened on this machine, and for the rest one line on what is missing. */
+/** Which engines this machine can open, and for the others one line on what is missing. */
 export async function engines(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }[]> {
-  return Promise.all(ENGINES.map(async ({ kind, probe }) => ({ kind, ...available(await probe()) })));
-}
-
-function available(probe: Awaited<ReturnType<(typeof ENGINES)[number]["probe"]>>): { available: boolean } {
-  return { available: "device" in probe, ...probe };
+  return Promise.all(
+    ENGINES.map(async ({ kind, probe }) => {
+      const found: Probe = await probe();
+      return { kind, available: "device" in found, ...found };
+    }),
+  );
 }

@@ -1,5 +1,5 @@
-// Residents: data that a user keeps on an engine, and the rules for lending them to calls. src/api/engine.ts wraps every routine in lending().
-
+// Residents: data that a user keeps on an engine, and the rules by which calls borrow them. src/api/engine.ts wraps every routine with
+// Residents.accept(); the data is an Allocation of the engine's memory (src/engines/memory.ts).
 import { checkVector } from "../arrays/checks.ts";
 import { EngineError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, contiguousLines, type StridedMatrix, stridedView } from "../arrays/matrix.ts";
@@ -9,12 +9,12 @@ import type { Matrix, Real, Sparse } from "../arrays/types.ts";
 import { copyOf, part } from "../arrays/vectors.ts";
 import type { Allocation, EngineMemory, Piece } from "../engines/memory.ts";
 
-/** Data kept on an engine: wherever a routine takes V it takes Resident<V>, and what it writes there stays there. */
+/** Data kept on an engine. A routine that takes a V also takes a Resident<V>; what it writes to one stays on the engine. */
 export interface Resident<V> {
   readonly shape: readonly number[];
-  /** A copy. */
+  /** A copy on the host. */
   read(): Promise<V>;
-  /** Give the memory back, when no pending call uses it. */
+  /** Free the memory as soon as no pending call uses it. */
   free(): void;
 }
 
@@ -24,7 +24,7 @@ type ValueOperand = Operand | MatrixOperand | SparseOperand;
 
 /**
  * The residents of one engine. A call borrows the residents among its arguments until it is done. Any number of calls may read a resident
- * at the same time; a call that writes one must have it alone, or results would depend on which call is done first.
+ * at the same time. A call that writes one must be its only user, or results would depend on the order in which calls end.
  */
 export class Residents {
   private readonly all = new Set<OnEngine>();
@@ -80,46 +80,48 @@ export class Residents {
   }
 
   /**
-   * A routine that also takes residents. The arguments have these names, and `writes` is the index of the one it writes. It returns the
-   * resident that it has written, not its contents.
+   * The routine `call`, which then also accepts residents. `names` are the names of its arguments and `writes` is the index of the one it
+   * writes. If that is a resident, the result is the resident, not its contents.
    */
-  lending(routine: string, names: readonly string[], writes: number | undefined, call: Routine): Routine {
+  accept(routine: string, names: readonly string[], writes: number | undefined, call: Routine): Routine {
     return async (...args) => {
       this.checkOpen(routine);
-      const lent = names.flatMap((name, i) => {
+      const borrowed = names.flatMap((name, i) => {
         const resident = args[i];
         return resident instanceof OnEngine ? [{ resident, name, writes: i === writes }] : [];
       });
-      for (const { resident, name, writes } of lent) resident.check(this, `${routine}: ${name}`, writes);
-      for (const { resident, writes } of lent) resident.lend(writes);
+      for (const { resident, name, writes } of borrowed) resident.check(this, `${routine}: ${name}`, writes);
+      for (const { resident, writes } of borrowed) resident.borrow(writes);
       try {
-        const result = await call(...args.map((arg, i) => (i < names.length && arg instanceof OnEngine ? arg.inner : arg)));
-        this.checkOpen(routine); // an engine on this thread finishes the call even if it was closed meanwhile
+        const result = await call(...args.map((arg, i) => (i < names.length && arg instanceof OnEngine ? arg.operand : arg)));
+        this.checkOpen(routine); // an engine on this thread finishes the call even if it has been closed meanwhile
         const target = writes === undefined ? undefined : args[writes];
         return target instanceof OnEngine ? target : result;
       } finally {
-        for (const { resident, writes } of lent) resident.returned(writes);
+        for (const { resident, writes } of borrowed) resident.giveBack(writes);
       }
     };
   }
 
-  /** Calls are refused from now on. */
+  /** Refuse calls from now on. */
   close(): void {
     this.closed = true;
   }
 
+  /** Free all residents of a closed engine. */
   freeAll(): void {
     for (const resident of this.all) resident.release();
     this.all.clear();
   }
 
   free(resident: OnEngine): void {
-    if (this.closed) return; // freeAll() does it
+    if (this.closed) return; // freeAll() frees it
     resident.release();
     this.all.delete(resident);
   }
 }
 
+/** A value on the engine, and how many pending calls use it. */
 class OnEngine implements Resident<Value> {
   private freed = false;
   private readers = 0;
@@ -127,29 +129,29 @@ class OnEngine implements Resident<Value> {
 
   constructor(
     private readonly owner: Residents,
-    readonly inner: ValueOperand,
+    readonly operand: ValueOperand,
     readonly shape: readonly number[],
     private readonly freeMemory: () => void,
   ) {}
 
   async read(): Promise<Value> {
     this.owner.checkOpen("read");
-    const { inner, owner } = this;
+    const { operand, owner } = this;
     this.check(owner, "read: this", false);
-    this.lend(false); // the memory stays until this is done
+    this.borrow(false); // the memory is kept until this is done
     try {
       const { memory } = owner;
-      if (isMatrix(inner)) return { ...inner, data: await memory.download<Real>("read", inner.data) };
-      if (!isSparse(inner)) return await memory.download<Real>("read", inner);
-      if (isSparseOnHost(inner) && !memory.holdsPatterns) return copyOfSparse("read", inner);
+      if (isMatrix(operand)) return { ...operand, data: await memory.download<Real>("read", operand.data) };
+      if (!isSparse(operand)) return await memory.download<Real>("read", operand);
+      if (isSparseOnHost(operand) && !memory.holdsPatterns) return copyOfSparse("read", operand);
       const [pointers, indices, values] = await Promise.all([
-        memory.download<Int32Array>("read", inner.pointers),
-        memory.download<Int32Array>("read", inner.indices),
-        memory.download<Real>("read", inner.values),
+        memory.download<Int32Array>("read", operand.pointers),
+        memory.download<Int32Array>("read", operand.indices),
+        memory.download<Real>("read", operand.values),
       ]);
-      return trusted({ ...inner, pointers, indices, values }, patternInfoOf(inner));
+      return trusted({ ...operand, pointers, indices, values }, patternInfoOf(operand));
     } finally {
-      this.returned(false);
+      this.giveBack(false);
     }
   }
 
@@ -158,30 +160,31 @@ class OnEngine implements Resident<Value> {
   }
 
   release(): void {
-    this.checkOpen("free: this");
+    this.checkNotFreed("free: this");
     this.freed = true;
     this.releaseIfIdle();
   }
 
+  /** Throws unless a call on this engine may read it, or write it. */
   check(engine: Residents, name: string, writes: boolean): void {
-    this.checkOpen(name);
+    this.checkNotFreed(name);
     if (this.owner !== engine) throw new ShapeError(`${name} is a resident of another engine, expected one of this engine`);
     const busy = this.writers > 0 ? "writes" : writes && this.readers > 0 ? "reads" : undefined;
     if (busy) throw new ShapeError(`${name} is a resident that a pending call ${busy}, expected that call to be awaited first`);
   }
 
-  lend(writes: boolean): void {
+  borrow(writes: boolean): void {
     if (writes) this.writers++;
     else this.readers++;
   }
 
-  returned(writes: boolean): void {
+  giveBack(writes: boolean): void {
     if (writes) this.writers--;
     else this.readers--;
     this.releaseIfIdle();
   }
 
-  private checkOpen(name: string): void {
+  private checkNotFreed(name: string): void {
     if (this.freed) throw new ShapeError(`${name} is a resident that was freed, expected one that is on the engine`);
   }
 
@@ -190,7 +193,7 @@ class OnEngine implements Resident<Value> {
   }
 }
 
-// The contiguous lines of a matrix, each with its place in an array without gaps; one piece if there are no gaps.
+// The contiguous lines of a matrix, each with its index in an array without gaps; a single piece if the matrix has no gaps either.
 function* piecesOf(A: StridedMatrix): Iterable<Piece<Real>> {
   const { lines, length, stride } = contiguousLines(A);
   if (length === 0) return;

@@ -1,4 +1,4 @@
-// Synchronous, on this thread, with the embedded engine. Each for both precisions, never mixed.
+// The synchronous functions on vectors, on the embedded engine. Each takes either precision, but does not mix them.
 
 import { embeddedVectors } from "../engines/embeddedVectors.ts";
 import { level1 } from "../routines/level1.ts";

@@ -1,14 +1,14 @@
+// Checks of arguments. The routines, src/api and the readers of files check every argument once, before anything is written; kernels rely on
+// it. Errors name the routine, the argument, its value and what was expected.
 import { ShapeError } from "./errors.ts";
 import { EngineArray, isOnHost, type Operand } from "./operands.ts";
 import type { Format, Real, Rounding } from "./types.ts";
-
-// Arguments are checked once, at the public door, before anything is written.
 
 const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
 
 /** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
 export function checkVector(routine: string, name: string, x: Operand, or = ""): Format {
-  // The first two are the fast way; the tag also knows vectors of another realm, and no impostor.
+  // instanceof is fast; the tag also recognizes vectors of another realm, and cannot be forged.
   const view = ArrayBuffer.isView(x);
   const format =
     view && x instanceof Float64Array
@@ -26,12 +26,12 @@ export function checkVector(routine: string, name: string, x: Operand, or = ""):
 
 const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag)?.get;
 
-/** "Float64Array" and so on for a typed array of any realm, undefined for anything else, whatever it says of itself. */
+/** "Float64Array" and so on for a typed array of any realm; undefined for anything else, whatever it claims to be. */
 export function typedArrayTag(x: unknown): string | undefined {
   return TAG?.call(x) as string | undefined;
 }
 
-// A detached buffer, or one that has shrunk under its view, makes a vector of length 0; at() tells them apart.
+// A vector over a detached buffer, or over one that has shrunk, has length 0 like an empty one; only for these at() throws.
 function checkAttached(routine: string, name: string, x: Real): void {
   try {
     x.at(0);
@@ -40,7 +40,7 @@ function checkAttached(routine: string, name: string, x: Real): void {
   }
 }
 
-/** The common format of two vectors of one length. */
+/** The common format of two vectors of equal length. */
 export function checkPair(routine: string, x: Operand, y: Operand): Format {
   const format = checkVector(routine, "x", x);
   checkVectorOf(routine, "y", y, format, "x");
@@ -48,7 +48,7 @@ export function checkPair(routine: string, x: Operand, y: Operand): Format {
   return format;
 }
 
-/** A vector of the format of another argument. */
+/** A vector with the format of another argument, `like`. */
 export function checkVectorOf(routine: string, name: string, x: Operand, format: Format, like: string): void {
   checkSameFormat(routine, name, checkVector(routine, name, x), format, like);
 }
@@ -58,19 +58,19 @@ export function checkSameFormat(routine: string, name: string, format: Format, e
   if (format !== expected) throw new ShapeError(`${routine}: ${name} is ${format}, expected ${expected} (the precision of ${like})`);
 }
 
-/** Two vectors of one length. */
+/** Two vectors of equal length. */
 export function checkLength(routine: string, x: Operand, y: Operand): void {
   checkSize(routine, "y", y, x.length, "the length of x");
 }
 
-/** A vector of this length, which is that of something. */
+/** A vector of this length; `what` explains the length in the message. */
 export function checkSize(routine: string, name: string, x: Operand, length: number, what: string): void {
   if (x.length !== length) throw new ShapeError(`${routine}: ${name} has length ${x.length}, expected ${length} (${what})`);
 }
 
-/** An output may be the same vector as the input or share nothing with it, but not overlap it. */
+/** An output y may be the input x itself or separate from it, but must not overlap it partially. */
 export function checkOverlap(routine: string, x: Operand, y: Operand): void {
-  if (!isOnHost(x) || !isOnHost(y)) return; // an array on an engine is a vector of its own
+  if (!isOnHost(x) || !isOnHost(y)) return; // arrays on an engine do not overlap
   if (x.buffer !== y.buffer || x.byteOffset === y.byteOffset) return;
   const distance = Math.abs(x.byteOffset - y.byteOffset);
   if (distance < x.byteLength) throw new ShapeError(`${routine}: y shares entries with x, expected the same vector or a separate one`);
@@ -81,18 +81,18 @@ export function checkNumber(routine: string, name: string, a: number): void {
   if (typeof a !== "number") throw new ShapeError(`${routine}: ${name} is ${describe(a)}, expected a number`);
 }
 
-/** Options: an object with none but these properties. */
+/** Options: an object with these properties only. */
 export function checkOptions(routine: string, options: object, names: readonly string[]): void {
   if (typeof options !== "object" || options === null)
     throw new ShapeError(`${routine}: options is ${describe(options)}, expected an object`);
-  const stray = Object.keys(options).find((key) => !names.includes(key));
-  if (stray !== undefined) throw new ShapeError(`${routine}: there is no option "${stray}", expected ${names.join(", ")}`);
+  const unknown = Object.keys(options).find((key) => !names.includes(key));
+  if (unknown !== undefined) throw new ShapeError(`${routine}: there is no option "${unknown}", expected ${names.join(", ")}`);
 }
 
-/** A whole number of at least `least`. */
-export function checkCount(routine: string, name: string, n: number, least: number): void {
-  if (!Number.isSafeInteger(n) || n < least)
-    throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${least}`);
+/** A whole number of at least `min`. */
+export function checkCount(routine: string, name: string, n: number, min: number): void {
+  if (!Number.isSafeInteger(n) || n < min)
+    throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${min}`);
 }
 
 /** True or false. */
@@ -108,7 +108,7 @@ export function checkWord<W extends string>(routine: string, name: string, word:
 
 export const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];
 
-/** A value as a person would name it in an error message. */
+/** A value as error messages name it. */
 export function describe(x: unknown): string {
   if (typeof x === "string") return `"${x}"`;
   if (typeof x === "bigint") return `${x}n`;

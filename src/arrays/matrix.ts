@@ -1,5 +1,5 @@
-// Dense matrices: the caller's view (matrix()), the strided view that kernels work on, and the checks of both. Routines, engines and
-// files use it.
+// Dense matrices: the views of callers (matrix()), the strided matrices of kernels, and the checks of both. Routines, engines and files use
+// them.
 
 import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
 import { ShapeError, SingularError } from "./errors.ts";
@@ -20,7 +20,7 @@ export interface StridedMatrix<V extends Operand = Real> {
   readonly colStride: number;
 }
 
-/** One that may be on an engine. */
+/** A strided matrix on the host or on an engine. */
 export type StridedOperand = StridedMatrix<Operand>;
 
 /**
@@ -30,7 +30,7 @@ export type StridedOperand = StridedMatrix<Operand>;
 export interface ContiguousLines {
   /** Whether the lines are rows. */
   readonly byRows: boolean;
-  /** How many lines there are. */
+  /** The number of lines. */
   readonly lines: number;
   readonly length: number;
   readonly stride: number;
@@ -44,7 +44,7 @@ export function contiguousLines(A: StridedOperand): ContiguousLines {
     : { byRows, lines: A.cols, length: A.rows, stride: A.colStride };
 }
 
-/** A matrix of the shape of A whose contiguous lines follow one another in `data` without gaps. */
+/** A matrix with the shape of A in `data`, whose contiguous lines follow one another without gaps. */
 export function compactLike<V extends Operand>(A: StridedOperand, data: V): StridedMatrix<V> {
   const { byRows, length } = contiguousLines(A);
   const [rowStride, colStride] = byRows ? [length, 1] : [1, length];
@@ -72,7 +72,7 @@ export function matrix(data: Real, rows: number, cols: number, options: ViewOpti
   return view;
 }
 
-/** The format of a matrix; throws unless its entries all lie in its array. `name` is what the routine calls it. */
+/** The format of a matrix; throws unless all its entries are in its array. `name` is the name of the argument. */
 export function checkMatrix(routine: string, name: string, A: MatrixOperand): Format {
   const of = name === "" ? "" : `${name}.`;
   if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
@@ -93,19 +93,19 @@ export function checkMatrix(routine: string, name: string, A: MatrixOperand): Fo
   return format;
 }
 
-/** A matrix of the format of another argument. */
+/** A matrix with the format of another argument, `like`. */
 export function checkMatrixOf(routine: string, name: string, A: MatrixOperand, format: Format, like: string): void {
   checkSameFormat(routine, name, checkMatrix(routine, name, A), format, like);
 }
 
-/** Throws if something that will be written shares an entry with something that is read. */
+/** Throws if a matrix that will be written shares an entry with one that is read. */
 export function checkSeparate(routine: string, output: string, to: StridedOperand, input: string, from: StridedOperand): void {
   if (sharesEntries(to, from)) throw new ShapeError(`${routine}: ${output} shares entries with ${input}, expected none in common`);
 }
 
 /**
- * Whether two matrices have an entry in common. The contiguous lines of a matrix follow one another in memory. Of B's lines only the
- * last one that begins before the end of a line of A can reach into that line: one comparison per line of the matrix with fewer lines.
+ * Whether two matrices have an entry in common. The contiguous lines of a matrix follow one another in memory, so a line of A can overlap
+ * only the last line of B that begins before its end: one comparison per line of the matrix with fewer lines.
  */
 export function sharesEntries(A: StridedOperand, B: StridedOperand): boolean {
   if (memoryOf(A.data) !== memoryOf(B.data) || A.rows === 0 || A.cols === 0 || B.rows === 0 || B.cols === 0) return false;
@@ -122,26 +122,26 @@ export function sharesEntries(A: StridedOperand, B: StridedOperand): boolean {
 
 const memoryOf = (x: Operand): object => (isOnHost(x) ? x.buffer : x);
 
-// The lines of a matrix and where the first begins and the last ends, counted in elements from the start of the buffer. Typed arrays
-// are aligned, so elements of two arrays of one precision never overlap partially. The stride of a single line may be anything: its
-// length takes its place.
+// The lines of a matrix, where the first begins and where the last ends, in elements from the start of the buffer. Typed arrays are
+// aligned, so elements of two arrays of one precision never overlap partially. The stride of a single line may be anything: the length
+// replaces it.
 function extentOf(A: StridedOperand): Omit<ContiguousLines, "byRows"> & { readonly start: number; readonly end: number } {
   const { lines, length, stride } = contiguousLines(A);
   const start = (isOnHost(A.data) ? A.data.byteOffset / A.data.BYTES_PER_ELEMENT : 0) + A.offset;
   return { lines, length, stride: lines === 1 ? length : stride, start, end: start + (lines - 1) * stride + length };
 }
 
-/** A diagonal entry that nothing can be divided by. */
+/** The error for a zero on the diagonal. */
 export function zeroOnDiagonal(routine: string, name: string, i: number): SingularError {
   return new SingularError(`${routine}: entry (${i}, ${i}) of ${name} is 0, expected a diagonal without zeros`, i);
 }
 
-/** An array as a matrix without gaps, row by row. */
+/** An array as a matrix stored row by row without gaps. */
 export function rowMajor<V extends Operand>(data: V, rows: number, cols: number): StridedMatrix<V> {
   return { data, offset: 0, rows, cols, rowStride: cols, colStride: 1 };
 }
 
-/** A copy of a matrix without gaps, row by row. */
+/** A copy of a matrix, row by row without gaps. */
 export function rowMajorCopy<V extends Real>(routine: string, { data, offset, rows, cols, rowStride, colStride }: StridedMatrix<V>): V {
   const copy = newVector(routine, data, rows * cols);
   const count = copy.length === 0 ? 0 : rows; // a matrix without columns may have any number of rows

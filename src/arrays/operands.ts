@@ -1,8 +1,8 @@
-// Arrays in the memory of an engine. The host cannot read their elements, and the compiler knows it: a routine takes Operands, and can
-// read the elements of one only after isOnHost().
+// Operands: vectors and matrices on the host or in the memory of an engine. Routines take Operands; the compiler lets them read elements
+// only after isOnHost(). docs/architecture.md, "Data on an engine".
 import type { Matrix, Real, Sparse } from "./types.ts";
 
-/** An array in the memory of an engine. Every kind of memory has a subclass that knows where the elements are. */
+/** An array in the memory of an engine, which the host cannot read. Each such engine has a subclass that knows where the elements are. */
 export abstract class EngineArray {
   readonly BYTES_PER_ELEMENT: number;
   readonly byteLength: number;
@@ -25,7 +25,7 @@ export type Integers = Int32Array | EngineArray;
 /** A matrix on the host or on an engine. */
 export type MatrixOperand<V extends Operand = Operand> = Omit<Matrix<Real>, "data"> & { readonly data: V };
 
-/** A sparse matrix on the host or, as a whole, on an engine. */
+/** A sparse matrix, all of it on the host or all of it on an engine. */
 export type SparseOperand = Omit<Sparse<Real>, "pointers" | "indices" | "values"> & {
   readonly pointers: Integers;
   readonly indices: Integers;

@@ -1,4 +1,5 @@
-// Vectors made by the library: new ones, copies, and views of a part. Every layer above uses these.
+// How the library creates vectors: new ones, copies, and views of a part. Every layer above uses these functions, which throw an
+// EngineError if there is no memory.
 
 import { EngineError } from "./errors.ts";
 import type { Operand } from "./operands.ts";
@@ -9,11 +10,11 @@ export function formatOf(x: Operand): Format {
   return x.BYTES_PER_ELEMENT === 8 ? "binary64" : "binary32"; // not instanceof: vectors come from any realm
 }
 
-/** A new vector of the precision of `like`, which may be on an engine, of a subclass or of another realm. */
+/** A new vector with the precision of `like`, which may be on an engine, of a subclass or of another realm. */
 export function newVector<V extends Real>(routine: string, like: V, length: number): V;
 export function newVector(routine: string, like: Operand, length: number): Real;
 export function newVector(routine: string, like: Operand, length: number): Real {
-  return room(routine, length, () => (like.BYTES_PER_ELEMENT === 8 ? new Float64Array(length) : new Float32Array(length)));
+  return orNoMemory(routine, length, () => (like.BYTES_PER_ELEMENT === 8 ? new Float64Array(length) : new Float32Array(length)));
 }
 
 /** A new vector with the elements of x. */
@@ -23,23 +24,23 @@ export function copyOf<V extends Real>(routine: string, x: V): V {
   return copy;
 }
 
-/** A view of n elements of x from element i on. Not subarray(), which a subclass may override to return another type. */
+/** A view of n elements of x from element i on. Not subarray(): a subclass may override it to return another type. */
 export function part(x: Real, i: number, n: number): Real {
   const at = x.byteOffset + i * x.BYTES_PER_ELEMENT;
   return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
 }
 
-/** Bytes, rounded up to whole cache lines, so that whatever follows in a block of memory is aligned. */
+/** A size in bytes, rounded up to whole cache lines, so that what follows in a block of memory is aligned. */
 export function aligned(bytes: number): number {
   return Math.ceil(bytes / 64) * 64;
 }
 
 /** A new array of 32-bit integers. */
 export function newIntegers(routine: string, length: number): Int32Array {
-  return room(routine, length, () => new Int32Array(length));
+  return orNoMemory(routine, length, () => new Int32Array(length));
 }
 
-function room<A>(routine: string, length: number, make: () => A): A {
+function orNoMemory<A>(routine: string, length: number, make: () => A): A {
   try {
     return make();
   } catch (cause) {

@@ -1,15 +1,17 @@
+// The embedded engine: it runs on the calling thread, behind the synchronous functions. src/api/matrixRoutines.ts and open("auto") use it.
+// embeddedVectors.ts is the same engine without the matrix kernels.
 import { embeddedMemory } from "./embeddedVectors.ts";
 import type { LocalKernels } from "./kernels.ts";
 import { reference } from "./reference/index.ts";
 import { withMatrices } from "./wasm/load.ts";
 
-let whole: LocalKernels | undefined;
+let engine: LocalKernels | undefined;
 
-/** The engine behind the synchronous routines, with all its kernels: that of embeddedVectors(), and those for matrices. */
+/** The engine of embeddedVectors(), with the kernels for matrices loaded. */
 export function embedded(): LocalKernels {
-  if (whole === undefined) {
-    const kernels = embeddedMemory();
-    whole = kernels ? withMatrices(kernels) : reference;
+  if (engine === undefined) {
+    const wasm = embeddedMemory();
+    engine = wasm ? withMatrices(wasm) : reference;
   }
-  return whole;
+  return engine;
 }

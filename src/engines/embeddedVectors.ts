@@ -1,35 +1,34 @@
+// The embedded engine with its vector kernels only, so that a program without matrix routines has no matrix kernels in its bundle.
+// src/api/vectorRoutines.ts, Accumulator and allocate() use it.
 import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
 import type { VectorKernels } from "./kernels.ts";
 import { reference } from "./reference/index.ts";
 import { WasmKernels } from "./wasm/index.ts";
 import { loadVectors } from "./wasm/loadVectors.ts";
 
-let chosen: WasmKernels | typeof reference | undefined;
+let engine: WasmKernels | typeof reference | undefined;
 
-/**
- * The engine behind the synchronous routines for vectors, made at the first call: the fastest that runs here. A program that
- * imports nothing else has no kernels for matrices in its bundle.
- */
+/** The engine behind the synchronous functions on vectors: the fastest that this machine can run, chosen at the first call. */
 export function embeddedVectors(): VectorKernels {
-  chosen ??= choose();
-  return chosen;
+  engine ??= choose();
+  return engine;
 }
 
 function choose(): WasmKernels | typeof reference {
   try {
     return loadVectors("fma") ?? loadVectors("dekker") ?? reference;
   } catch {
-    return reference; // WebAssembly is missing or forbidden (a content security policy): the same bits, slowly
+    return reference; // WebAssembly is missing, or forbidden by a content security policy: the same bits, slowly
   }
 }
 
-/** What an engine of WebAssembly needs and does not find here, to follow "it needs"; undefined where nothing is missing. */
+/** What this machine lacks for WebAssembly engines, as an object of "needs"; undefined if nothing is missing. */
 export function missingForWasm(): string | undefined {
   if (!LITTLE_ENDIAN) return "WebAssembly over little-endian typed arrays, and this machine is big-endian";
   return embeddedMemory() ? undefined : "WebAssembly, which is not allowed here";
 }
 
-/** The same engine if it has a memory of its own. */
+/** The same engine if it is the WebAssembly one, which has a memory of its own; undefined if it is the reference. */
 export function embeddedMemory(): WasmKernels | undefined {
   const kernels = embeddedVectors();
   return kernels instanceof WasmKernels ? kernels : undefined;

@@ -1,4 +1,5 @@
-// The memory of an engine that has none of its own: ordinary arrays, which the garbage collector frees.
+// The memory of the reference engine: ordinary arrays, which the garbage collector frees. Engines whose memory the host can read share
+// copyElements() and filled().
 import { rowMajor, rowMajorCopy, type StridedMatrix } from "../arrays/matrix.ts";
 import type { EngineArray } from "../arrays/operands.ts";
 import type { Real } from "../arrays/types.ts";
@@ -18,7 +19,7 @@ export const ordinaryMemory: HostMemory = {
   reserve: (_routine, bytes) => collected(new Uint8Array(bytes)),
 };
 
-/** EngineMemory.download() of a memory that the host can read. */
+/** EngineMemory.download() for a memory that the host can read. */
 export function copyElements<V extends Real | Int32Array>(
   routine: string,
   array: V | EngineArray,
@@ -31,7 +32,7 @@ export function copyElements<V extends Real | Int32Array>(
   return copy;
 }
 
-/** The array, with these pieces in it. */
+/** Copies pieces into an array, and returns it. */
 export function filled<V extends Real | Int32Array>(array: V, pieces: Iterable<Piece<V>>): V {
   for (const [elements, at] of pieces) array.set(elements, at);
   return array;

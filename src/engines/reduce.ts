@@ -1,5 +1,5 @@
-// The stages of a reduction on a synchronous engine. The level 1 routines call it; exact/certify.ts decides the result of each stage.
-
+// The stages of a reduction on a synchronous engine. routines/level1.ts and wasm/backend.ts call it; exact/certify.ts decides whether the
+// result of a stage is proved.
 import type { Operand } from "../arrays/operands.ts";
 import type { Format, Reduction, Rounding } from "../arrays/types.ts";
 import { certify, roundSum, settleWithin } from "../exact/certify.ts";
@@ -7,8 +7,8 @@ import { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { VectorKernels } from "./kernels.ts";
 
 /**
- * The stages of a reduction, each only if the one before could not decide: the certified filter, the ladder with
- * its bound, the superaccumulator. `root` asks for the square root of the sum.
+ * A reduction: the certified filter; if it cannot prove the result, the ladder with its bound; if that cannot either, the
+ * superaccumulator. With `root`, the square root of the sum.
  */
 export function reduce(
   kernels: VectorKernels,
@@ -21,7 +21,7 @@ export function reduce(
 ): number {
   if (x.length >= LONG && skipFilter(op, x.length)) {
     const result = settle(kernels, op, x, y, root, mode, format);
-    if (lost > 0 && Math.abs(result) > lost * FILTER_MARGIN) failed.times = 0; // a ladder that lost nothing tells nothing
+    if (lost > 0 && Math.abs(result) > lost * FILTER_MARGIN) failed.times = 0; // without a loss there is nothing to compare with
     return result;
   }
   kernels.enclose(op, x, y);
@@ -39,10 +39,10 @@ export function reduce(
 // that; where the ladder cannot tell, one sum in RETRY_EVERY goes through the filter again.
 const RETRY_EVERY = 64;
 const LONG = 1000;
-// Of 8192 terms the ladder loses 2^-162 of the largest, the filter 2^-74, and the filter must know 54 bits: a result this much larger
-// than what the ladder lost would have passed the filter.
+// For 8192 terms the ladder loses 2^-162 of the largest one and the filter 2^-74, and the filter needs 54 bits of the result: a result
+// that exceeds the ladder's loss by this factor would have passed the filter.
 const FILTER_MARGIN = 2 ** 144;
-let lost = 0; // the bound of what the ladder lost last
+let lost = 0; // the bound on what the ladder lost in the last sum
 const failed: { op: Reduction; length: number; times: number; skipped: number } = { op: "sum", length: 0, times: 0, skipped: 0 };
 
 function skipFilter(op: Reduction, length: number): boolean {

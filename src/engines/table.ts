@@ -1,5 +1,5 @@
-// The table of engines. open(), engines(), the command, doctor, the report and the tests read it: adding an engine is adding a
-// folder and a row. docs/architecture.md says what a folder holds.
+// The table of engines. open(), engines(), the command, doctor, the report and the tests read it: to add an engine, add a folder and a
+// row. docs/architecture.md describes what they have to provide.
 import { EngineError } from "../arrays/errors.ts";
 import type { Backend } from "./backend.ts";
 import { openThreads, probeThreads } from "./threads/backend.ts";
@@ -17,7 +17,7 @@ export interface OpenOptions {
 /** The device that an engine would use, or one line on what is missing and how to get it. */
 export type Probe = { readonly device: string } | { readonly reason: string };
 
-/** A way to open an engine, with a name for tables of results. */
+/** Options for open() with a name for tables of results. */
 export interface Configuration {
   readonly name: string;
   readonly options: OpenOptions;
@@ -30,17 +30,18 @@ export interface EngineRow {
   readonly summary: string;
   /** What it needs, and how to install that. */
   readonly requires: string;
-  /** The options of open() that are for this engine alone. */
+  /** The options of open() that apply to this engine. */
   readonly options: readonly (keyof OpenOptions)[];
-  /** Whether the schedules of sparse solves differ on it. On one thread all of them run serially. */
+  /** Whether it distinguishes the schedules of sparse solves. On one thread all of them run serially. */
   readonly hasSchedules: boolean;
+  /** Whether it can be opened on this machine. */
   probe(): Promise<Probe>;
   open(options: OpenOptions): Promise<Backend>;
-  /** Every way to open it on this machine that is worth comparing; `pools` are the numbers of threads to try. */
+  /** All configurations on this machine that are worth comparing; `pools` are the numbers of threads to try. */
   configurations(pools: readonly number[]): Promise<readonly Configuration[]>;
 }
 
-// Loaded when it is first used: most programs have no use for a GPU.
+// Loaded on first use: most programs do not use a GPU.
 const opencl = () => import("./opencl/index.ts");
 
 export const ENGINES = [
@@ -76,7 +77,7 @@ export const ENGINES = [
   },
 ] as const satisfies readonly EngineRow[];
 
-/** The kinds of engine in the table. */
+/** The name of an engine in the table. */
 export type Kind = (typeof ENGINES)[number]["kind"];
 export const KINDS: readonly Kind[] = ENGINES.map(({ kind }) => kind);
 

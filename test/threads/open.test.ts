@@ -71,7 +71,7 @@ describe("open", () => {
       let count = 0;
       return () => {
         if (count++ === at) throw new Error("no more workers");
-        return { post() {}, listen() {}, hold() {}, end: async () => void ended++ };
+        return { post() {}, listen() {}, keepAlive() {}, end: async () => void ended++ };
       };
     };
     const opening = openThreads(4, undefined, failing(2));

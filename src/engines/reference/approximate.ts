@@ -1,9 +1,9 @@
+// The approximate kernels of solve() as in textbooks: unblocked, right-looking, one row after another. Part of the reference engine
+// (index.ts); the contract is engines/approximate.ts.
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
-
-// The kernels of solve() as they are in textbooks: unblocked, right-looking, one row after another.
 
 interface Factors extends ApproximateFactors {
   readonly lu: Float64Array; // row by row, unit L below the diagonal
@@ -15,21 +15,21 @@ interface Inverses extends ApproximateInverses {
 }
 
 type Round = (x: number) => number;
-// binary32 operations through binary64: 53 >= 2 * 24 + 2 bits, so that rounding twice is rounding once.
+// binary32 operations in binary64: 53 >= 2 * 24 + 2 bits, so rounding twice is the same as rounding once.
 const rounding = (format: Format): Round => (format === "binary32" ? Math.fround : (x) => x);
 
 export const approximateReference: ApproximateKernels = {
   magnitudes(_routine, { data, offset, rows, cols, rowStride, colStride }: StridedMatrix, scale, sums, largest) {
     for (let i = 0; i < rows; i++) {
       let sum = 0;
-      let most = 0;
+      let max = 0;
       for (let j = 0; j < cols; j++) {
         const size = (scale[j] as number) * Math.abs(data[offset + i * rowStride + j * colStride] as number);
         sum += size;
-        most = Math.max(most, size); // NaN if either is
+        max = Math.max(max, size); // NaN if either is NaN
       }
       sums[i] = sum;
-      largest[i] = most;
+      largest[i] = max;
     }
   },
 
@@ -109,7 +109,7 @@ function forEach(
     for (let j = 0; j < cols; j++) f(i * cols + j, data[offset + i * rowStride + j * colStride] as number, i, j);
 }
 
-// In place. Returns the first column whose pivot is 0 or not finite, or -1.
+// Gaussian elimination in place. Returns the first column whose pivot is 0 or not finite, or -1.
 function eliminate(lu: Float64Array, n: number, pivots: Int32Array, round: Round): number {
   for (let j = 0; j < n; j++) {
     const p = largestBelow(lu, n, j);
@@ -126,7 +126,7 @@ function eliminate(lu: Float64Array, n: number, pivots: Int32Array, round: Round
   return -1;
 }
 
-// The row of the first entry of largest magnitude on or below the diagonal; of a NaN, if there is one.
+// The row of the first entry of largest magnitude on or below the diagonal of column j, or of the first NaN.
 function largestBelow(lu: Float64Array, n: number, j: number): number {
   let row = j;
   for (let i = j; i < n; i++) {
@@ -145,7 +145,7 @@ function swapRows(data: Float64Array, length: number, i: number, p: number): voi
   }
 }
 
-// So many entries from `to` on, less `factor` times those from `from` on.
+// data[to + c] -= factor * data[from + c] for all c < length.
 function subtract(data: Float64Array, to: number, from: number, length: number, factor: number, round: Round): void {
   for (let c = 0; c < length; c++) data[to + c] = round((data[to + c] as number) - round(factor * (data[from + c] as number)));
 }

@@ -1,3 +1,5 @@
+// The dense routines as docs/spec.md defines them: every entry is one exact sum with the roundings of the definition, in its order. Part of
+// the reference engine (index.ts). How the products of a sum are added is a parameter: study.ts runs each stage of the papers alone.
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf } from "../../arrays/vectors.ts";
@@ -5,22 +7,18 @@ import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Kernels, Substitution } from "../kernels.ts";
 
-// The dense routines as SPEC.md defines them: every entry is one exact sum and the roundings it names, in the order
-// of the definition. Slow on purpose; what every engine is compared with. How inner products get into the sum is a
-// parameter, so that each of the papers' stages can be run alone.
-
-/** The numbers data[offset + k * step], k < length: a part of a row or column. */
-export interface Line {
+/** The elements data[offset + k * step], k < length: a part of a row or of a column. */
+export interface StridedVector {
   readonly data: Real;
   readonly offset: number;
   readonly step: number;
   readonly length: number;
 }
 
-/** Add the products x_k y_k to a sum, exactly. x and y are of one length. */
-export type AddProducts = (x: Line, y: Line, into: Superaccumulator) => void;
+/** Adds the products x_k y_k to a sum, exactly. x and y have equal length. */
+export type AddProducts = (x: StridedVector, y: StridedVector, into: Superaccumulator) => void;
 
-/** The routines, with the products of every inner product added in this way. */
+/** The routines, with inner products added by this function. */
 export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "lu"> {
   return {
     gemv: (alpha, A: StridedMatrix, x: Real, beta, y: Real) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
@@ -36,16 +34,16 @@ export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" |
 const sum = new Superaccumulator();
 const scratch = new Superaccumulator();
 
-/** The index in its array of entry (i, j). */
+/** The index of entry (i, j) in its array. */
 const index = (A: StridedMatrix, i: number, j: number): number => A.offset + i * A.rowStride + j * A.colStride;
 const get = (A: StridedMatrix, i: number, j: number): number => A.data[index(A, i, j)] as number;
 const set = (A: StridedMatrix, i: number, j: number, v: number): void => store(A.data, index(A, i, j), v);
 
-// StridedMatrix from..to of row i, and of column j.
-function inRow(A: StridedMatrix, i: number, from: number, to: number): Line {
+// Entries from..to - 1 of row i, and of column j.
+function inRow(A: StridedMatrix, i: number, from: number, to: number): StridedVector {
   return { data: A.data, offset: index(A, i, from), step: A.colStride, length: to - from };
 }
-function inColumn(A: StridedMatrix, j: number, from: number, to: number): Line {
+function inColumn(A: StridedMatrix, j: number, from: number, to: number): StridedVector {
   return { data: A.data, offset: index(A, from, j), step: A.rowStride, length: to - from };
 }
 
@@ -54,8 +52,8 @@ function column(x: Real): StridedMatrix {
   return { data: x, offset: 0, rows: x.length, cols: 1, rowStride: 1, colStride: x.length };
 }
 
-// sum := v - the products of two lines.
-function subtractProducts(addProducts: AddProducts, v: number, x: Line, y: Line): void {
+// sum := v - x . y.
+function subtractProducts(addProducts: AddProducts, v: number, x: StridedVector, y: StridedVector): void {
   addProducts(x, y, sum.clear());
   sum.negate().add(v);
 }
@@ -67,7 +65,7 @@ function gemm(addProducts: AddProducts, alpha: number, A: StridedMatrix, B: Stri
     for (let j = 0; j < C.cols; j++) {
       sum.clear();
       if (!Number.isFinite(alpha)) {
-        // Signs and zeros of the factors are all that counts.
+        // Only the signs of the factors matter, and whether they are zero.
         for (let k = 0; k < A.cols; k++) sum.add(alpha * Math.sign(get(A, i, k)) * Math.sign(get(B, k, j)));
       } else if (alpha !== 0) {
         addProducts(inRow(A, i, 0, A.cols), inColumn(B, j, 0, A.cols), sum);
@@ -79,7 +77,7 @@ function gemm(addProducts: AddProducts, alpha: number, A: StridedMatrix, B: Stri
   }
 }
 
-// A sum divided by d and rounded once, where a zero that is exact has no sign: 0 / d and s / Inf are +0.
+// s / d rounded once. An exact zero has no sign: 0 / d and s / Inf are +0.
 export function quotient(s: Superaccumulator, d: number, format: Format): number {
   const q = s.quotient(d, "nearest", format);
   return q === 0 && (s.sign() === 0 || !Number.isFinite(d)) ? 0 : q;
@@ -89,8 +87,8 @@ export function quotient(s: Superaccumulator, d: number, format: Format): number
 const divide = (a: number, d: number, format: Format): number => quotient(scratch.clear().add(a), d, format);
 const add = (a: number, b: number, format: Format): number => scratch.clear().add(a).add(b).round("nearest", format);
 
-/** A triangular system in the order of substitution: T is lower, and an upper one is read from its last row up. */
-interface System {
+/** A triangular system in the order of substitution: T is lower triangular; an upper one has been reversed. */
+interface OrderedTriangle {
   readonly addProducts: AddProducts;
   readonly T: StridedMatrix;
   readonly how: Substitution;
@@ -102,18 +100,18 @@ function reversed(A: StridedMatrix): StridedMatrix {
   return { ...A, offset: index(A, A.rows - 1, A.cols - 1), rowStride: -A.rowStride, colStride: -A.colStride };
 }
 
-/** x := the solution of T x = b. */
+/** x := the solution of T x = b by substitution. */
 function trsv(addProducts: AddProducts, T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
   const inOrder = (A: StridedMatrix): StridedMatrix => (how.upper ? reversed(A) : A);
-  const system: System = { addProducts, T: inOrder(T), how, format: formatOf(x) };
+  const system: OrderedTriangle = { addProducts, T: inOrder(T), how, format: formatOf(x) };
   const right = inOrder(column(b));
   const solution = inOrder(column(x));
   substitute(system, right, solution);
   refine(system, how.refine, right, solution, 0, T.rows, (r, d) => substitute(system, r, d));
 }
 
-// Block by block, each refined as soon as it is solved.
-function substitute(system: System, b: StridedMatrix, x: StridedMatrix): void {
+// Block by block; each is refined as soon as it is solved.
+function substitute(system: OrderedTriangle, b: StridedMatrix, x: StridedMatrix): void {
   const { refineBlocks } = system.how;
   const blockSize = system.how.blockSize || x.rows;
   for (let from = 0; from < x.rows; from += blockSize) {
@@ -123,21 +121,21 @@ function substitute(system: System, b: StridedMatrix, x: StridedMatrix): void {
   }
 }
 
-// Unknowns from..to of the system whose first column is `first`.
-function solveRows(system: System, b: StridedMatrix, x: StridedMatrix, from: number, to: number, first: number): void {
+// Unknowns from..to - 1 of the system whose first column is `first`.
+function solveRows(system: OrderedTriangle, b: StridedMatrix, x: StridedMatrix, from: number, to: number, first: number): void {
   for (let k = from; k < to; k++) {
     startRow(system, b, x, k, first);
     set(x, k, 0, system.how.unit ? solveUnit(system) : solve(system, get(system.T, k, k)));
   }
 }
 
-// sum := b_k - the products of row k with the unknowns first..k.
-function startRow({ addProducts, T }: System, b: StridedMatrix, x: StridedMatrix, k: number, first: number): void {
+// sum := b_k - the products of row k with the unknowns first..k - 1.
+function startRow({ addProducts, T }: OrderedTriangle, b: StridedMatrix, x: StridedMatrix, k: number, first: number): void {
   subtractProducts(addProducts, get(b, k, 0), inRow(T, k, first, k), inColumn(x, 0, first, k));
 }
 
-// x_k from the exact s, which is in `sum`. Where a term of s is not finite there is nothing to round or correct.
-function solve({ how, format }: System, t: number): number {
+// x_k from the exact numerator in `sum`. If a term is not finite, there is nothing to round or correct.
+function solve({ how, format }: OrderedTriangle, t: number): number {
   if (how.rounding === "single" || sum.special() !== undefined) return quotient(sum, t, format);
   const rounded = sum.round("nearest", format);
   const q = divide(rounded, t, format);
@@ -145,15 +143,15 @@ function solve({ how, format }: System, t: number): number {
 }
 
 // The same without a division.
-function solveUnit({ how, format }: System): number {
+function solveUnit({ how, format }: OrderedTriangle): number {
   const rounded = sum.round("nearest", format);
   if (how.rounding !== "corrected" || sum.special() !== undefined) return rounded;
   return add(rounded, sum.add(-rounded).round("nearest", format), format);
 }
 
-// So many times, while the unknowns from..to are finite: their residual, its solution, and that added.
+// While the unknowns from..to - 1 are finite: compute their residual, solve for it, and add the solution.
 function refine(
-  system: System,
+  system: OrderedTriangle,
   steps: number,
   b: StridedMatrix,
   x: StridedMatrix,
@@ -171,7 +169,7 @@ function refine(
 }
 
 // RN(b_k - sum T_kj x_j).
-function residual(system: System, b: StridedMatrix, x: StridedMatrix, k: number): number {
+function residual(system: OrderedTriangle, b: StridedMatrix, x: StridedMatrix, k: number): number {
   startRow(system, b, x, k, 0);
   sum.addProduct(system.how.unit ? -1 : -get(system.T, k, k), get(x, k, 0));
   return sum.round("nearest", system.format);
@@ -182,7 +180,7 @@ function isFiniteIn(x: StridedMatrix, from: number, to: number): boolean {
   return true;
 }
 
-/** P A = L U in place, for `count` matrices one after another; see the contract of Kernels. */
+/** P A = L U in place, for `count` matrices one after another: see Kernels.lu. */
 function lu(addProducts: AddProducts, data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): number {
   const steps = Math.min(rows, cols);
   for (let m = 0; m < count; m++) {
@@ -193,7 +191,7 @@ function lu(addProducts: AddProducts, data: Real, rows: number, cols: number, co
   return -1;
 }
 
-// Column by column, each updated with all columns to its left before its pivot is chosen.
+// Column by column (left-looking): a column is updated with all columns to its left before its pivot is chosen.
 function factor(addProducts: AddProducts, A: StridedMatrix, pivots: Int32Array, info: Int32Array): number {
   const format = formatOf(A.data);
   info[0] = 0;
@@ -218,7 +216,7 @@ function factor(addProducts: AddProducts, A: StridedMatrix, pivots: Int32Array, 
   return -1;
 }
 
-// The first of the rows j and below whose entry in column j is largest.
+// The first of the rows from j on whose entry in column j has the largest magnitude.
 function largestInColumn(A: StridedMatrix, j: number): number {
   let pivot = j;
   for (let i = j + 1; i < A.rows; i++) if (Math.abs(get(A, i, j)) > Math.abs(get(A, pivot, j))) pivot = i;

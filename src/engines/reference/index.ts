@@ -1,3 +1,5 @@
+// The reference engine: all kernels in plain TypeScript over exact/, as the specification defines them. Slow, and right by inspection. Tests
+// compare every engine with it, and users get it where WebAssembly is not allowed (embedded.ts).
 import { firstZero } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction } from "../../arrays/types.ts";
 import { formatOf } from "../../arrays/vectors.ts";
@@ -10,18 +12,19 @@ import { twoProd } from "../../exact/transforms.ts";
 import type { Elementwise, ExactStage, LocalKernels } from "../kernels.ts";
 import { ordinaryMemory } from "../ordinaryMemory.ts";
 import { approximateReference } from "./approximate.ts";
-import { dense, type Line } from "./dense.ts";
+import { dense, type StridedVector } from "./dense.ts";
 import { neighbours, sparse } from "./sparse.ts";
 
-/** One element of map(), from exact/: what every engine's kernels are compared with. */
+/** One element of map(). */
 export function mapOne(op: Elementwise, alpha: number, x: number, y: number, format: Format): number {
   if (op === "scal") return multiply(alpha, x, format);
   return op === "invscal" ? divide(x, alpha, format) : multiplyAdd(alpha, x, y, format);
 }
 
-// ExpansionAccumulate in front of the superaccumulator. Terms that TwoSum or TwoProd cannot carry go straight there.
+// The triangular paper's ExpansionAccumulate in front of the superaccumulator. Terms beyond the range of TwoSum or TwoProd bypass the
+// expansion.
 function accumulateThrough(expansion: Float64Array, early: boolean, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
-  const tail = expansion.subarray(expansion.length >> 1); // where error terms of products enter, past the head
+  const tail = expansion.subarray(expansion.length >> 1); // where the error terms of products enter
   for (let i = 0; i < x.length; i++) {
     const v = x[i] as number;
     const w = y[i] as number;
@@ -38,11 +41,11 @@ function accumulateThrough(expansion: Float64Array, early: boolean, op: Reductio
   for (const component of expansion) into.add(component);
 }
 
-function addProducts(x: Line, y: Line, into: Superaccumulator): void {
+function addProducts(x: StridedVector, y: StridedVector, into: Superaccumulator): void {
   for (let k = 0; k < x.length; k++) into.addProduct(x.data[x.offset + k * x.step] as number, y.data[y.offset + k * y.step] as number);
 }
 
-/** Plain TypeScript over exact/: slow, obviously right, and there where WebAssembly is not allowed. */
+/** The reference engine. */
 export const reference: LocalKernels = {
   name: "reference",
   enclose: filter,

@@ -1,12 +1,11 @@
 // The approximate kernels of solve() on a pool of threads: the jobs of wasm/jobs/approximate.ts, with factors and inverses in the
-// memory of the pool. threads/index.ts offers them; the hybrid engine uses panel().
+// memory of the pool. Part of the engine in threads/index.ts; the hybrid factorization of the OpenCL engine uses panel().
 
-import { EngineError } from "../../arrays/errors.ts";
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format } from "../../arrays/types.ts";
 import type { ApproximateFactors, ApproximateInverses, ApproximateKernels, Scaling } from "../approximate.ts";
 import type { Allocation } from "../memory.ts";
-import { ArenaFactors, ArenaInverses, copyTo } from "../wasm/approximate.ts";
+import { ArenaFactors, ArenaInverses, copyTo, once } from "../wasm/approximate.ts";
 import * as jobs from "../wasm/jobs/approximate.ts";
 import type { Pool } from "./pool.ts";
 
@@ -96,7 +95,7 @@ export class ThreadApproximate implements ApproximateKernels {
   }
 
   /**
-   * P A = L U with partial pivoting of a binary32 matrix with rows >= cols, row by row and in place. Returns -1, or the first column
+   * P A = L U with partial pivoting, in place, of a binary32 matrix with rows >= cols, stored row by row. Returns -1, or the first column
    * whose pivot is 0 or not finite; then nothing is written.
    */
   panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): Promise<number> {
@@ -105,14 +104,7 @@ export class ThreadApproximate implements ApproximateKernels {
   }
 
   private allocate(routine: string, bytes: number): { at: number; free(): void } {
-    const { arena } = this.pool;
-    const at = arena.allocate(bytes, false);
-    if (at === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
-    let held = true;
-    const free = (): void => {
-      if (held) arena.release(at);
-      held = false;
-    };
-    return { at, free };
+    const at = this.pool.allocate(routine, bytes);
+    return { at, free: once(() => this.pool.arena.release(at)) };
   }
 }

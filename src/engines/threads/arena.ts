@@ -1,4 +1,4 @@
-// The memory of a pool of threads (pool.ts): an arena over a shared WebAssembly memory that grows.
+// The memory of a pool of threads (pool.ts): an arena over a shared WebAssembly memory, which grows on demand.
 
 import type { Real } from "../../arrays/types.ts";
 import { Arena, END, PAGE } from "../wasm/arena.ts";
@@ -7,9 +7,9 @@ import type { WasmMemory, WasmModule } from "../wasm/objects.ts";
 const MAX_PAGES = 65536; // 4 GiB
 const MIN_GROWTH = 256; // pages: 16 MiB
 
-/** A memory that workers share. It grows; views made before that stay valid. */
+/** A memory that workers share. It grows on demand; earlier views stay valid. */
 export class SharedArena extends Arena {
-  // A memory that has grown is a new buffer over the same bytes: views of old buffers have the same addresses.
+  // A memory that grows gets a new buffer over the same bytes: addresses in views of old buffers stay the same.
   private readonly buffers = new WeakSet<ArrayBufferLike>();
 
   constructor(module: WasmModule, start: number) {
@@ -29,7 +29,7 @@ export class SharedArena extends Arena {
       try {
         this.memory.grow(Math.ceil(more));
       } catch {
-        continue; // refused: try again with no more than is needed
+        continue; // refused: try again with the minimum
       }
       this.extend(this.memory.buffer as ArrayBuffer);
       this.buffers.add(this.buffer);
@@ -39,7 +39,7 @@ export class SharedArena extends Arena {
   }
 }
 
-// A shared memory reserves its maximal address space at once. If 4 GiB are not available, try half of it, and so on.
+// A shared memory reserves its maximum address space at once. If 4 GiB are not available, try half of that, and so on.
 function sharedMemory(initial: number): WasmMemory {
   for (let maximum = MAX_PAGES; ; maximum /= 2) {
     try {

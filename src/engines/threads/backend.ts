@@ -1,4 +1,4 @@
-// The engine "threads" as open() gives it: a pool of workers over a shared memory.
+// The row "threads" of the table of engines: whether a pool of workers can run here, and how to open one.
 import { EngineError } from "../../arrays/errors.ts";
 import { embedded } from "../embedded.ts";
 import { missingForWasm } from "../embeddedVectors.ts";
@@ -26,7 +26,7 @@ async function missingForThreads(): Promise<string | undefined> {
   return (await spawner()) ? undefined : "threads need workers, which this runtime does not have";
 }
 
-/** A pool of the given number of threads (default: one per core), on one build of the kernels, with workers that `spawn` starts. */
+/** Opens the engine with this number of threads (default: one per core). Tests also choose the build of the kernels and how workers start. */
 export async function openThreads(
   threads = cores(),
   variant = embedded().name === "wasm-fma" ? ("fma" as const) : ("dekker" as const),

@@ -1,6 +1,6 @@
-// The number of cores, in Node and in browsers. pool.ts and api/open.ts ask for it.
+// The number of cores, in Node and in browsers. The table of engines, the pool and the OpenCL engine use it.
 
-/** How many threads this machine can run at once. */
+/** The number of threads that this machine can run at once. */
 export function cores(): number {
   return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? nodeCores() ?? 1;
 }

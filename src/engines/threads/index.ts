@@ -1,4 +1,4 @@
-// The threads engine: the jobs of wasm/jobs/ on a pool of workers. api/open.ts creates it, asynchronous routines call it.
+// The threads engine: the jobs of wasm/jobs/ on a pool of workers. threads/backend.ts opens it; asynchronous routines call it.
 
 import { EngineError } from "../../arrays/errors.ts";
 import type { StridedMatrix } from "../../arrays/matrix.ts";
@@ -16,7 +16,7 @@ import * as sparse from "../wasm/jobs/sparse.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
 
-/** The kernels on a pool of threads. Operands are copied to its memory unless they live there; results are written in one step. */
+/** The kernels on a pool of threads. Operands outside its memory are copied into it; results are written in one step. */
 export class ThreadKernels implements Backend {
   readonly kind = "threads";
   /** The kernels of solve(). */
@@ -59,7 +59,7 @@ export class ThreadKernels implements Backend {
       this.pool.run(bytes, (space, job) => dense.lu(space, job, data, rows, cols, count, pivots, info, workers))) as number;
   }
 
-  /** See ThreadApproximate. */
+  /** See ThreadApproximate.panel(). */
   panel(data: Float32Array, rows: number, cols: number, pivots: Int32Array): Promise<number> {
     return this.approximate.panel(data, rows, cols, pivots);
   }
@@ -91,14 +91,14 @@ export class ThreadKernels implements Backend {
     download: copyElements,
     keepMatrix: (routine, A: StridedMatrix, lasting) => this.approximate.keepMatrix(routine, A, lasting),
     reserve: (routine, bytes) => {
-      const { arena } = this.pool;
-      const offset = arena.allocate(bytes, false);
-      if (offset === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
-      return { value: new Uint8Array(arena.buffer, offset, bytes), free: () => arena.release(offset) };
+      const { pool } = this;
+      const at = pool.allocate(routine, bytes);
+      return { value: new Uint8Array(pool.arena.buffer, at, bytes), free: () => pool.arena.release(at) };
     },
     share: (A) => this.share(A),
   };
 
+  // A sparse resident as part of a plan, without a copy. Its arrays stay until both are freed.
   private share(A: Sparse<Real>): Allocation<Sparse<Real>> | undefined {
     const arrays = [A.pointers, A.indices, A.values];
     if (!arrays.every((array) => this.users.has(array))) return undefined;
@@ -111,7 +111,7 @@ export class ThreadKernels implements Backend {
     };
   }
 
-  // How many users an array in the pool's memory has: its resident, and plans.
+  // How many users each uploaded array has: its resident, and plans.
   private readonly users = new Map<ArrayBufferView, number>();
 
   private retain(array: ArrayBufferView): void {

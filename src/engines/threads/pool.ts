@@ -1,4 +1,4 @@
-// The pool of workers behind the threads engine: it starts them, hands out jobs one after another, and recovers from workers that die.
+// The pool of workers behind the threads engine: it starts them, runs jobs one after another, and restarts workers that die.
 // threads/index.ts and threads/approximate.ts run their jobs here; worker.ts is the code of a worker.
 
 import { EngineError } from "../../arrays/errors.ts";
@@ -12,30 +12,31 @@ import { cores } from "./cores.ts";
 import type { Spawn, Thread } from "./spawn.ts";
 import { ADDRESS, CONTROL_SIZE, FINISHED, POSTED, READY, SOURCE } from "./worker.ts";
 
-// How often a waiting worker looks at a counter before it goes to sleep. PATIENT, if every worker has a core of its own: half a
-// millisecond (exlu of order 1024 waits 128 times, and waking up takes as long). HASTY, if workers share cores: almost none, because
-// the worker it waits for may need its core.
-const PATIENT = 400_000;
-const HASTY = 100;
+// How often a waiting worker polls a counter before it goes to sleep. If every worker has a core of its own: for half a millisecond, which
+// is what waking up costs (exlu of order 1024 waits 128 times). If workers share cores: hardly at all, because the worker it waits for
+// may need the core.
+const SPINS_ON_OWN_CORE = 400_000;
+const SPINS_ON_SHARED_CORE = 100;
 
-interface Waiting {
+/** A job that waits for the workers, or that they are running. */
+interface Submitted {
   readonly address: number;
   resolve(): void;
   reject(error: EngineError): void;
 }
 
 /**
- * Workers over one shared memory. Jobs are posted by an atomic counter that the workers sleep on. All of them work on one job, and the
- * last to finish sends one message. Further calls wait in a queue. If a worker dies, the current job fails; all workers are then
- * restarted for the queue, or for the next call.
+ * Workers over one shared memory. A job is posted by incrementing an atomic counter that the workers sleep on. All workers run the same
+ * job, and the last to finish sends a message. Other jobs wait in a queue. If a worker dies, the current job fails, and all workers are
+ * restarted for the queue or for the next call.
  */
 export class Pool {
   readonly arena: SharedArena;
-  private readonly control: number;
+  private readonly control: number; // the address of the control block: see worker.ts
   private threads: readonly Thread[] = [];
   private ended: Promise<unknown> = Promise.resolve(); // resolves when all workers that were told to end have ended
-  private readonly queue: Waiting[] = [];
-  private working: Waiting | undefined;
+  private readonly queue: Submitted[] = [];
+  private current: Submitted | undefined;
   private state: "stopped" | "changing" | "ready" = "stopped";
   private closed = false;
 
@@ -44,7 +45,7 @@ export class Pool {
     private readonly spawn: Spawn,
     readonly workers: number,
   ) {
-    // The host's frame, the workers' frames, the control block, then allocated memory.
+    // The memory: the frame of the host, those of the workers, the control block, and allocated blocks.
     this.control = FRAME * (workers + 1);
     this.arena = new SharedArena(module, this.control + CONTROL_SIZE);
   }
@@ -55,11 +56,17 @@ export class Pool {
     return pool;
   }
 
+  /** The address of a new block with undefined contents. */
+  allocate(routine: string, bytes: number): number {
+    const at = this.arena.allocate(bytes, false);
+    if (at === 0) throw new EngineError(`${routine}: no memory for ${bytes} bytes`);
+    return at;
+  }
+
   /** Run a job. Its first step, which reads all inputs, is done before this returns. */
   async run<R>(bytes: number, body: JobBody<R>): Promise<R> {
     const size = aligned(JOB_SIZE) + bytes;
-    const at = this.arena.allocate(size, false);
-    if (at === 0) throw new EngineError(`threads: no memory for ${bytes} bytes`);
+    const at = this.allocate("threads", size);
     try {
       const space = new Space(this.arena, at, at + size, true);
       const address = space.reserve(JOB_SIZE);
@@ -73,13 +80,13 @@ export class Pool {
     }
   }
 
-  /** Fails the current job and the queue. The workers have ended when this resolves. */
+  /** Fail the current job and the queue. All workers have ended when this resolves. */
   async close(): Promise<void> {
     this.closed = true;
     await this.end();
     const error = closedError();
-    this.working?.reject(error);
-    this.working = undefined;
+    this.current?.reject(error);
+    this.current = undefined;
     this.failQueue(error);
   }
 
@@ -87,35 +94,36 @@ export class Pool {
     if (this.closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
       this.queue.push({ address, resolve, reject });
-      if (this.state === "stopped") void this.revive();
+      if (this.state === "stopped") void this.restart();
       else this.post();
     });
   }
 
-  // Hand the next job to the workers if they are ready and idle.
+  // Post the next job if the workers are ready and idle.
   private post(): void {
-    if (this.state !== "ready" || this.working) return;
-    this.working = this.queue.shift();
-    this.hold(this.working !== undefined);
-    if (!this.working) return;
+    if (this.state !== "ready" || this.current) return;
+    this.current = this.queue.shift();
+    this.keepAlive(this.current !== undefined);
+    if (!this.current) return;
     const words = this.arena.words;
     const at = this.control / 4;
-    words[at + ADDRESS] = this.working.address;
+    words[at + ADDRESS] = this.current.address;
     Atomics.store(words, at + FINISHED, 0);
     Atomics.add(words, at + POSTED, 1);
     Atomics.notify(words, at + POSTED);
   }
 
+  // The workers have finished the current job.
   private finished(): void {
-    const done = this.working;
-    this.working = undefined;
-    done?.resolve(); // its next step may queue another job
+    const done = this.current;
+    this.current = undefined;
+    done?.resolve(); // its next step may submit another job
     this.post();
   }
 
   // Whether the workers keep the process alive.
-  private hold(alive: boolean): void {
-    for (const thread of this.threads) thread.hold(alive);
+  private keepAlive(alive: boolean): void {
+    for (const thread of this.threads) thread.keepAlive(alive);
   }
 
   // Start all workers. If one fails, end them all and throw.
@@ -126,21 +134,21 @@ export class Pool {
     const posted = Atomics.load(this.arena.words, this.control / 4 + POSTED);
     try {
       await new Promise<void>((resolve, reject) => {
-        let missing = this.workers;
-        const heard = (message: number): void => {
-          if (this.threads !== threads) return; // a message of workers that have been told to end
+        let starting = this.workers;
+        const onMessage = (message: number): void => {
+          if (this.threads !== threads) return; // from workers that have been told to end
           if (message !== READY) this.finished();
-          else if (--missing === 0) resolve();
+          else if (--starting === 0) resolve();
         };
-        const died = (why: string): void => {
-          reject(new EngineError(`threads: a worker could not start: ${why}`));
-          void this.lose(threads, why);
+        const onDeath = (reason: string): void => {
+          reject(new EngineError(`threads: a worker could not start: ${reason}`));
+          void this.workerDied(threads, reason);
         };
         for (let worker = 0; worker < this.workers; worker++) {
           const thread = this.spawn(SOURCE);
           threads.push(thread);
-          thread.listen(heard, died);
-          thread.hold(true);
+          thread.listen(onMessage, onDeath);
+          thread.keepAlive(true);
           thread.post({
             module: this.module,
             memory: this.arena.memory,
@@ -148,7 +156,7 @@ export class Pool {
             control: this.control,
             worker,
             workers: this.workers,
-            spins: this.workers <= cores() ? PATIENT : HASTY,
+            spins: this.workers <= cores() ? SPINS_ON_OWN_CORE : SPINS_ON_SHARED_CORE,
             posted,
           });
         }
@@ -161,13 +169,13 @@ export class Pool {
         : new EngineError(`threads: a worker could not start: ${(cause as Error).message}`, { cause });
     }
     this.state = "ready";
-    this.hold(false);
+    this.keepAlive(false);
     this.post();
   }
 
   // Restart the workers for the queue. If that fails, the queue fails, and the next call tries again. Kernels expect zeros in the
-  // superaccumulators of their frames and leave zeros there, but a worker that died has not.
-  private async revive(): Promise<void> {
+  // superaccumulators of their frames and leave zeros there, but a worker that died may have left something else.
+  private async restart(): Promise<void> {
     this.arena.zero(FRAME, FRAME * this.workers);
     try {
       await this.start();
@@ -176,16 +184,16 @@ export class Pool {
     }
   }
 
-  // Before the caller learns of the failure, all workers have ended: none may still touch the memory of the job. They are restarted only
-  // for a call, so that workers which die at once are not restarted forever.
-  private async lose(threads: readonly Thread[], why: string): Promise<void> {
+  // All workers end before the caller learns of the failure: none may touch the memory of the job any more. They are restarted only for a
+  // call, so that workers that die immediately are not restarted forever.
+  private async workerDied(threads: readonly Thread[], reason: string): Promise<void> {
     if (this.threads !== threads || this.state !== "ready") return;
     await this.end();
-    this.working?.reject(new EngineError(`threads: a worker died during the call: ${why}`));
-    this.working = undefined;
+    this.current?.reject(new EngineError(`threads: a worker died during the call: ${reason}`));
+    this.current = undefined;
     if (this.closed) return;
     this.state = "stopped";
-    if (this.queue.length > 0) await this.revive();
+    if (this.queue.length > 0) await this.restart();
   }
 
   private end(): Promise<unknown> {
@@ -197,7 +205,7 @@ export class Pool {
   }
 
   private failQueue(error: EngineError): void {
-    for (const waiting of this.queue.splice(0)) waiting.reject(error);
+    for (const job of this.queue.splice(0)) job.reject(error);
   }
 }
 

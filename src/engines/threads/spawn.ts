@@ -1,14 +1,14 @@
-// Workers of Node and of browsers behind one interface. pool.ts starts them.
+// Workers of Node and of browsers behind one interface. backend.ts chooses between them; pool.ts starts them and talks to them.
 
 import { importByName } from "../importByName.js";
 
 /** A worker of Node or of a browser. */
 export interface Thread {
   post(message: unknown): void;
-  /** Set what is called for its messages, and if it ends without having been told to. */
-  listen(message: (data: number) => void, died: (why: string) => void): void;
+  /** `message` is called for every message of the worker, `died` if it ends before end() is called. */
+  listen(message: (data: number) => void, died: (reason: string) => void): void;
   /** Whether it keeps the process alive. No effect in a browser. */
-  hold(alive: boolean): void;
+  keepAlive(alive: boolean): void;
   end(): Promise<void>;
 }
 
@@ -24,14 +24,14 @@ type NodeThreads = { Worker: new (source: string, options: { eval: boolean; exec
 /** A way to start a worker from source text. */
 export type Spawn = (source: string) => Thread;
 
-let address: string | undefined; // of the source text in a browser; it lives as long as the page
+let address: string | undefined; // in a browser, the URL of the source text. It lives as long as the page.
 
-/** How to start a worker in this environment, or undefined if it has no workers. */
+/** How this runtime starts a worker, or undefined if it has no workers. */
 export async function spawner(): Promise<Spawn | undefined> {
   const process = (globalThis as { process?: { versions?: { node?: string } } }).process;
   if (process?.versions?.node !== undefined) {
     const { Worker } = (await importByName("node:worker_threads")) as NodeThreads;
-    // Without the flags of this process: --input-type=module would make the text a module.
+    // Without the flags of this process: --input-type=module would turn the text into a module.
     return (source) => nodeThread(new Worker(source, { eval: true, execArgv: [] }));
   }
   if (typeof Worker === "undefined" || typeof URL.createObjectURL !== "function") return undefined;
@@ -47,16 +47,16 @@ export function nodeThread(worker: NodeWorker): Thread {
   return {
     post: (message) => worker.postMessage(message),
     listen(message, died) {
-      let why = "it exited";
+      let reason = "it exited";
       worker.on("message", message);
       worker.on("error", (error: Error) => {
-        why = error.message;
+        reason = error.message;
       });
       worker.on("exit", () => {
-        if (!ended) died(why);
+        if (!ended) died(reason);
       });
     },
-    hold: (alive) => (alive ? worker.ref() : worker.unref()),
+    keepAlive: (alive) => (alive ? worker.ref() : worker.unref()),
     async end() {
       ended = true;
       await worker.terminate();
@@ -71,7 +71,7 @@ function webThread(worker: Worker): Thread {
       worker.onmessage = ({ data }) => message(data as number);
       worker.onerror = (event) => died(event.message || "it could not start");
     },
-    hold() {},
+    keepAlive() {},
     async end() {
       worker.terminate();
     },

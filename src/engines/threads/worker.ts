@@ -1,5 +1,5 @@
-// The code of a worker: it sleeps until a job is posted and works on it; the last worker to finish tells the host (pool.ts). It is
-// JavaScript as text, so that a worker starts the same way from sources, from dist/ and from any bundle, in Node and in browsers.
+// The code of a worker. It sleeps until a job is posted, then runs it; the last worker to finish sends a message to the host (pool.ts).
+// The code is JavaScript as text, so that workers start the same way from sources, dist/ and bundles, in Node and in browsers.
 
 /** The control block, in 32-bit words: how many jobs were posted, the address of the current job, how many workers have finished it. */
 export const POSTED = 0;
@@ -7,7 +7,7 @@ export const ADDRESS = 1;
 export const FINISHED = 2;
 export const CONTROL_SIZE = 64;
 
-/** The message of a worker that is ready. Any other message means that the current job is done. */
+/** The message of a worker that has started. Any other message means that the current job is done. */
 export const READY = 0;
 const DONE = 1;
 

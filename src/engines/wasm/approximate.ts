@@ -1,5 +1,5 @@
-// The approximate kernels of solve() on the calling thread: where factors, inverses and kept matrices live, and the calls of the jobs in
-// jobs/approximate.ts. Part of the embedded engine (index.ts); threads/approximate.ts uses the same factors.
+// The approximate kernels of solve() on the calling thread: the jobs of jobs/approximate.ts, and the arenas for factors, inverses and kept
+// matrices. Part of the engine in index.ts; threads/approximate.ts shares the types of factors and inverses.
 
 import { compactLike, contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
@@ -11,18 +11,18 @@ import * as jobs from "./jobs/approximate.ts";
 import type { Job, JobBody } from "./jobs/job.ts";
 import { Space } from "./space.ts";
 
-// Used memory up to this size is kept for the next call: fresh pages cost 0.5 ms/MB, and a system of order 2000 factored in binary64
-// needs 70 MB.
+// An arena that has used at most this number of bytes is kept for the next call: fresh pages cost 0.5 ms/MB, and a system of order 2000
+// factored in binary64 needs 70 MB.
 const MAX_KEPT = 1 << 27;
-// The size of a new arena as a multiple of the matrix: a copy, factors of either format, and workspace. EXTRA bytes come on top.
-const ROOM = 4;
+// A new arena has the size of this number of matrices, for a copy, factors of either format and workspace, plus EXTRA bytes.
+const MATRICES = 4;
 const EXTRA = 1 << 22;
 
-/** The memory that the embedded engine provides for its approximate kernels. */
+/** The arenas that the engine provides for its approximate kernels. */
 export interface ArenaProvider {
   /** The arena that holds an array. */
   find(data: Real): Arena | undefined;
-  /** A new arena with room for `bytes`, or for `wanted` if that much is available. */
+  /** A new arena with room for `wanted` bytes if they are available, else for `bytes`. */
   make(routine: string, bytes: number, wanted: number): Arena;
   /** The engine's scratch arena, which holds no arrays. */
   scratchArena(): Arena;
@@ -37,7 +37,6 @@ export class ArenaFactors implements ApproximateFactors {
   readonly least: number;
   readonly largest: number;
   readonly roundings: number;
-  private freed = false;
 
   constructor(
     readonly arena: Arena,
@@ -45,7 +44,7 @@ export class ArenaFactors implements ApproximateFactors {
     readonly shape: jobs.Shape,
     readonly format: Format,
     outcome: jobs.FactorizationOutcome,
-    private readonly release: () => void,
+    readonly free: () => void,
   ) {
     this.n = shape.cols;
     this.column = outcome.column;
@@ -53,14 +52,9 @@ export class ArenaFactors implements ApproximateFactors {
     this.largest = outcome.largest;
     this.roundings = roundingsOf(this.n);
   }
-
-  free(): void {
-    if (!this.freed) this.release();
-    this.freed = true;
-  }
 }
 
-/** Inverses of factors, stored the same way. */
+/** Inverses of factors, with the same layout. */
 export class ArenaInverses implements ApproximateInverses {
   readonly n: number;
   readonly roundings: number;
@@ -80,6 +74,15 @@ export class ArenaInverses implements ApproximateInverses {
 // times in its own panel. Divisions and the last rows of a block add a few more.
 const roundingsOf = (n: number): number => 2 * Math.min(n, 64) + Math.min(n, Math.ceil(n / 64) + 80);
 
+/** A function that frees something at its first call only. */
+export function once(free: () => void): () => void {
+  let held = true;
+  return () => {
+    if (held) free();
+    held = false;
+  };
+}
+
 /** A copy of A at an address of an arena, without gaps. */
 export function copyTo(arena: Arena, A: StridedMatrix, at: number): StridedMatrix {
   const { lines, length } = contiguousLines(A);
@@ -91,7 +94,7 @@ export function copyTo(arena: Arena, A: StridedMatrix, at: number): StridedMatri
 
 /** The approximate kernels on the calling thread. */
 export class WasmApproximate implements ApproximateKernels {
-  private spareArena: Arena | undefined; // for kept matrices, and for factors of matrices whose own arena is full
+  private spareArena: Arena | undefined; // for kept matrices, and for factors of matrices that are in no arena or in a full one
 
   constructor(private readonly provider: ArenaProvider) {}
 
@@ -99,22 +102,17 @@ export class WasmApproximate implements ApproximateKernels {
   keepMatrix(routine: string, A: StridedMatrix, lasting: boolean): Allocation<StridedMatrix> {
     if (!lasting && this.provider.find(A.data)) return { value: A, isCollected: true, free() {} };
     const bytes = matrixBytes(A);
-    const { arena, places } = this.allocate(routine, [this.spareArena], () => [bytes], ROOM * bytes);
-    const at = places[0] as number;
+    const { arena, starts } = this.allocate(routine, [this.spareArena], () => [bytes], MATRICES * bytes);
+    const at = starts[0] as number;
     const copy = copyTo(arena, A, at);
-    const { data } = copy; // every user of the copy refers to this array
+    const { data } = copy; // owns the block, because every user of the copy refers to it
     arena.own(data, at);
-    let kept = true;
-    const free = (): void => {
-      if (kept) this.release(arena, [at], data);
-      kept = false;
-    };
-    return { value: copy, isCollected: true, free };
+    return { value: copy, isCollected: true, free: once(() => this.release(arena, [at], data)) };
   }
 
   magnitudes(routine: string, A: StridedMatrix, scale: Float64Array, sums: Float64Array, largest: Float64Array): void {
     const bytesIn = (arena: Arena): number => jobs.magnitudesBytes(arena, A);
-    this.inSpace(routine, this.near(A), bytesIn, (space, job) => jobs.magnitudes(space, job, A, scale, sums, largest));
+    this.inSpace(routine, this.arenasFor(A), bytesIn, (space, job) => jobs.magnitudes(space, job, A, scale, sums, largest));
   }
 
   factorize(
@@ -129,18 +127,19 @@ export class WasmApproximate implements ApproximateKernels {
     const shape = jobs.shapeOf(A.rows, A.cols, k, format);
     // Factors come with space for one right-hand side: their arena may be full when a caller solves with them.
     const bytesIn = (arena: Arena): number[] => [jobs.factorizeBytes(arena, A, shape), shape.bytes + jobs.substituteBytes(arena, shape, 1)];
-    const { arena, places, ends } = this.allocate(routine, this.near(A), bytesIn, ROOM * matrixBytes(A));
-    const [work, at] = places as [number, number];
+    const { arena, starts, ends } = this.allocate(routine, this.arenasFor(A), bytesIn, MATRICES * matrixBytes(A));
+    const [work, at] = starts as [number, number];
     let done = false;
     try {
       const run = (space: Space, job: Job) => jobs.factorize(space, job, A, scaling, b, x, shape, at);
       const outcome = this.provider.run(arena, run, work, ends[0] as number);
       done = true;
-      const factors: ArenaFactors = new ArenaFactors(arena, at, shape, format, outcome, () => this.release(arena, [at], factors));
+      const free = once(() => this.release(arena, [at], factors));
+      const factors = new ArenaFactors(arena, at, shape, format, outcome, free);
       arena.own(factors, at);
       return factors;
     } finally {
-      this.release(arena, done ? [work] : places);
+      this.release(arena, done ? [work] : starts);
     }
   }
 
@@ -151,10 +150,10 @@ export class WasmApproximate implements ApproximateKernels {
       this.provider.run(arena, run, start, start + jobs.substituteBytes(arena, shape, count));
     };
     const own = at + shape.bytes;
-    const place = k === 1 ? own : arena.allocate(jobs.substituteBytes(arena, shape, k), false);
-    if (place !== 0) {
-      solve(place, b, k, x);
-      if (place !== own) arena.release(place);
+    const start = k === 1 ? own : arena.allocate(jobs.substituteBytes(arena, shape, k), false);
+    if (start !== 0) {
+      solve(start, b, k, x);
+      if (start !== own) arena.release(start);
       return;
     }
     const out = new Float64Array(shape.rows);
@@ -171,20 +170,20 @@ export class WasmApproximate implements ApproximateKernels {
 
   residual(routine: string, alpha: number, A: StridedMatrix, x: Float64Array, b: Float64Array, k: number, r: Float64Array): void {
     const bytesIn = (arena: Arena): number => jobs.residualBytes(arena, A, k, 1);
-    this.inSpace(routine, this.near(A), bytesIn, (space, job) => jobs.residual(space, job, alpha, A, x, b, k, r, 1));
+    this.inSpace(routine, this.arenasFor(A), bytesIn, (space, job) => jobs.residual(space, job, alpha, A, x, b, k, r, 1));
   }
 
   invert(routine: string, factors: ApproximateFactors): ArenaInverses {
     const { arena: own, shape, at } = factors as ArenaFactors;
     const toShape = jobs.shapeOf(shape.rows, shape.cols, 0, "binary64");
-    // A kernel sees one memory: if there is no room beside the factors, they are copied to an arena that has room.
+    // A kernel sees one memory: if the arena of the factors has no room for the inverses, the factors are copied to one that has.
     const bytesIn = (arena: Arena): number[] => [
       toShape.bytes + jobs.weighBytes(toShape),
       jobs.invertBytes(arena, shape, 1),
       ...(arena === own ? [] : [shape.bytes]),
     ];
-    const { arena, places, ends } = this.allocate(routine, [own, this.spareArena], bytesIn, 0);
-    const [to, work, copy = at] = places as [number, number, number?];
+    const { arena, starts, ends } = this.allocate(routine, [own, this.spareArena], bytesIn, 0);
+    const [to, work, copy = at] = starts as [number, number, number?];
     if (copy !== at || arena !== own) new Uint8Array(arena.buffer, copy, shape.bytes).set(new Uint8Array(own.buffer, at, shape.bytes));
     let done = false;
     try {
@@ -192,13 +191,14 @@ export class WasmApproximate implements ApproximateKernels {
       this.provider.run(arena, run, work, ends[1] as number);
       done = true;
     } finally {
-      this.release(arena, done ? places.slice(1) : places);
+      this.release(arena, done ? starts.slice(1) : starts);
     }
-    let held = true;
-    return new ArenaInverses(arena, to, toShape, () => {
-      if (held) this.release(arena, [to]);
-      held = false;
-    });
+    return new ArenaInverses(
+      arena,
+      to,
+      toShape,
+      once(() => this.release(arena, [to])),
+    );
   }
 
   weigh(
@@ -209,7 +209,7 @@ export class WasmApproximate implements ApproximateKernels {
     out: Float64Array,
   ): void {
     const { arena, shape, at } = triangles as ArenaFactors | ArenaInverses;
-    // Workspace: what invert() and factorize() reserve behind the triangles and the row swaps.
+    // In the workspace that factorize() and invert() reserve behind the triangles and the row swaps.
     const own = at + shape.bytes;
     this.provider.run(
       arena,
@@ -221,7 +221,7 @@ export class WasmApproximate implements ApproximateKernels {
 
   subtractModulo(routine: string, C: StridedMatrix, P: Float64Array, Q: Float64Array, depth: number, p: number): void {
     const bytesIn = (arena: Arena): number => jobs.modularBytes(arena, C, depth, 1);
-    this.inSpace(routine, this.near(C), bytesIn, (space, job) => jobs.subtractModulo(space, job, C, P, Q, depth, p, 1));
+    this.inSpace(routine, this.arenasFor(C), bytesIn, (space, job) => jobs.subtractModulo(space, job, C, P, Q, depth, p, 1));
   }
 
   /** See ThreadApproximate.panel. */
@@ -231,60 +231,62 @@ export class WasmApproximate implements ApproximateKernels {
     return this.inSpace("panel", [this.spareArena], bytesIn, (space, job) => jobs.panel(space, job, data, shape, pivots));
   }
 
-  // Run a job that leaves nothing in the arena.
+  // Run a job whose memory is freed at the end.
   private inSpace<R>(routine: string, arenas: (Arena | undefined)[], bytesIn: (arena: Arena) => number, body: JobBody<R>): R {
-    const { arena, places, ends } = this.allocate(routine, arenas, (place) => [bytesIn(place)], 0);
+    const { arena, starts, ends } = this.allocate(routine, arenas, (arena) => [bytesIn(arena)], 0);
     try {
-      return this.provider.run(arena, body, places[0] as number, ends[0] as number);
+      return this.provider.run(arena, body, starts[0] as number, ends[0] as number);
     } finally {
-      this.release(arena, places);
+      this.release(arena, starts);
     }
   }
 
-  // The arenas that may have room for work on A.
-  private near(A: StridedMatrix): (Arena | undefined)[] {
+  // The arenas to try for work on A.
+  private arenasFor(A: StridedMatrix): (Arena | undefined)[] {
     return [this.provider.find(A.data), this.spareArena];
   }
 
-  // Memory in one of these arenas, or in a new spare arena.
-  private allocate(
-    routine: string,
-    arenas: (Arena | undefined)[],
-    bytesIn: (arena: Arena) => number[],
-    wanted: number,
-  ): { arena: Arena; places: number[]; ends: number[] } {
+  // Blocks of these sizes in one of these arenas, or in a new spare arena.
+  private allocate(routine: string, arenas: (Arena | undefined)[], bytesIn: (arena: Arena) => number[], wanted: number): Blocks {
     for (const arena of arenas) {
       const found = arena && tryAllocate(arena, bytesIn(arena));
       if (found) return found;
     }
     const needed = bytesIn(this.provider.scratchArena()).reduce((sum, bytes) => sum + aligned(bytes), 0);
     const spareArena = this.provider.make(routine, needed, Math.max(wanted, needed) + EXTRA);
-    spareArena.collected = () => this.release(spareArena, []);
+    spareArena.onCollected = () => this.release(spareArena, []);
     this.spareArena = spareArena;
-    return tryAllocate(spareArena, bytesIn(spareArena)) as { arena: Arena; places: number[]; ends: number[] };
+    return tryAllocate(spareArena, bytesIn(spareArena)) as Blocks;
   }
 
-  private release(arena: Arena, places: readonly number[], owner?: object): void {
+  private release(arena: Arena, starts: readonly number[], owner?: object): void {
     if (owner) arena.disown(owner);
-    for (const at of places) arena.release(at);
+    for (const at of starts) arena.release(at);
     if (arena === this.spareArena && arena.isEmpty() && arena.touched > MAX_KEPT) this.spareArena = undefined;
   }
+}
+
+// Blocks of an arena, by their first byte and the end of each.
+interface Blocks {
+  readonly arena: Arena;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
 }
 
 function matrixBytes(A: StridedMatrix): number {
   return A.rows * A.cols * A.data.BYTES_PER_ELEMENT;
 }
 
-// Allocate all of these blocks, or none.
-function tryAllocate(arena: Arena, sizes: number[]): { arena: Arena; places: number[]; ends: number[] } | undefined {
-  const places: number[] = [];
+// Allocate blocks of all these sizes, or none.
+function tryAllocate(arena: Arena, sizes: number[]): Blocks | undefined {
+  const starts: number[] = [];
   for (const bytes of sizes) {
     const at = arena.allocate(bytes, false);
     if (at === 0) {
-      for (const place of places) arena.release(place);
+      for (const start of starts) arena.release(start);
       return undefined;
     }
-    places.push(at);
+    starts.push(at);
   }
-  return { arena, places, ends: places.map((at, i) => at + (sizes[i] as number)) };
+  return { arena, starts, ends: starts.map((at, i) => at + (sizes[i] as number)) };
 }

@@ -1,5 +1,5 @@
-// The memory of the WebAssembly engines: allocation in one linear memory, and the kernels instantiated over it. wasm/index.ts and
-// threads/arena.ts build on it; assembly/layout.ts is the map of what lies in front of the arrays.
+// The memory of the WebAssembly engines: an allocator in one linear memory, and the kernels instantiated over it. wasm/index.ts and
+// threads/arena.ts build on it; assembly/layout.ts describes the frame in front of the arrays.
 
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { part } from "../../arrays/vectors.ts";
@@ -7,18 +7,18 @@ import type { Elementwise } from "../kernels.ts";
 import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
 import type { WasmMemory, WasmModule } from "./objects.ts";
 
-// A compiled kernel: see assembly/vectors.ts and assembly/matrices.ts.
+// A compiled kernel (assembly/vectors.ts, assembly/matrices.ts), and the same kernel for binary32 and for binary64.
 type Kernel = (...args: number[]) => number;
 type Pair = readonly [Kernel, Kernel];
 type Kernels = Readonly<Record<Reduction, Pair>>;
 
 export const PAGE = 65536;
 const ALIGNMENT = 64;
-const SHORT = 64; // elements up to which a loop is faster than set() with a view
+const SHORT = 64; // up to this number of elements, a loop is faster than set() with a view
 export const END = 64; // bytes kept free: kernels read elements in pairs, possibly one past the end of an array
 
-/** Which kernel of a pair takes the format of `like`. */
-export function widthOf(like: Real): 0 | 1 {
+/** Which kernel of a pair is for the format of `like`. */
+export function kernelIndex(like: Real): 0 | 1 {
   return like.BYTES_PER_ELEMENT === 8 ? 1 : 0;
 }
 
@@ -31,9 +31,9 @@ function fixedMemory(bytes: number): WasmMemory {
 }
 
 /**
- * One instance of the kernels with a memory of fixed size: scratch through which ordinary arrays are streamed, and room for arrays that
- * live in the arena. The memory never grows, so its views never detach. When nothing refers to the arena or its arrays any more, all
- * of it is garbage-collected.
+ * A memory with its own instance of the kernels: a frame through which ordinary arrays are streamed, and an allocator for arrays that
+ * live in the arena. On the calling thread the memory never grows, so its views never detach. It is garbage-collected as a whole when
+ * nothing refers to the arena or its arrays any more.
  */
 export class Arena {
   private exports: Record<string, Kernel> | undefined;
@@ -41,19 +41,19 @@ export class Arena {
   binary64: Float64Array;
   binary32: Float32Array;
   words: Int32Array;
-  private readonly blocks = new Map<number, number>(); // offset and size of live arrays
+  private readonly blocks = new Map<number, number>(); // offsets and sizes of allocated blocks
   private readonly gaps: { offset: number; size: number }[]; // free memory by ascending offset, no two gaps adjacent
-  /** Copies a row of a streamed matrix to where its job says. The kernels call it. */
+  /** Called by the kernels to copy a row of a streamed matrix to the address that its job has set. */
   fetch: (row: number) => void = () => {};
-  // The registry belongs to the arena. One that outlives it would keep it alive until the next turn of the event loop, and a loop that
-  // makes and drops plans would not get their memory back before that.
+  // The registry belongs to the arena. One that outlived it would keep it alive until the next turn of the event loop, and a synchronous
+  // loop that creates and drops plans would run out of memory.
   private readonly owners = new FinalizationRegistry<number>((offset) => {
     this.release(offset);
-    this.collected();
+    this.onCollected();
   });
-  /** Called after the memory of a collected owner has been released. */
-  collected: () => void = () => {};
-  private fresh: number; // no array has been beyond this offset: still all zeros
+  /** Called after a block has been freed because its owner was garbage-collected. */
+  onCollected: () => void = () => {};
+  private fresh: number; // memory from this offset on has never been allocated: it is all zeros
 
   constructor(
     private readonly matrices: () => WasmModule,
@@ -68,7 +68,7 @@ export class Arena {
     this.words = new Int32Array(this.buffer);
   }
 
-  /** Call a matrix kernel. The first call instantiates them. */
+  /** Call a matrix kernel. The first call instantiates the module. */
   call(name: string, ...args: number[]): number {
     this.exports ??= instantiate(this.matrices(), this.memory, (row) => this.fetch(row));
     return (this.exports[name] as Kernel)(...args);
@@ -84,10 +84,10 @@ export class Arena {
   }
 
   /**
-   * The address of n elements of x from element i on, in the format of `like`, followed by zeros up to a multiple of 8 elements. They are
-   * copied to scratch unless they meet these conditions where they are.
+   * The address of n elements of x from element i on, in the format of `like`, padded with zeros to a multiple of 8 elements. They are
+   * copied to scratch unless x already provides all this in the arena.
    */
-  place(x: Real, i: number, n: number, scratch: number, like: Real): number {
+  padded(x: Real, i: number, n: number, scratch: number, like: Real): number {
     const width = like.BYTES_PER_ELEMENT;
     if (n % 8 === 0 && x.BYTES_PER_ELEMENT === width && this.holds(x)) return x.byteOffset + i * width;
     const heap = this.heap(like);
@@ -103,7 +103,7 @@ export class Arena {
     new Uint8Array(this.buffer, at, bytes).fill(0);
   }
 
-  /** The offset of a free block, zeroed unless `clean` is false, or 0 if no gap is large enough. First fit. */
+  /** Allocate a block, first fit. Returns its offset, or 0 if no gap is large enough. The block is zeroed if `clean`. */
   allocate(bytes: number, clean = true): number {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
     const i = this.gaps.findIndex((gap) => gap.size >= size);
@@ -131,7 +131,7 @@ export class Arena {
     this.join(i - 1);
   }
 
-  /** Free the block at this offset when its owner is garbage-collected, unless disown() is called before. */
+  /** Free the block at this offset when `owner` is garbage-collected, unless disown() is called before. */
   own(owner: object, offset: number): void {
     this.owners.register(owner, offset, owner);
   }
@@ -140,7 +140,7 @@ export class Arena {
     this.owners.unregister(owner);
   }
 
-  /** The memory has grown: renew the views, and add a gap. */
+  /** The memory has grown: renew the views and add a gap. */
   protected extend(buffer: ArrayBuffer): void {
     const offset = this.buffer.byteLength - END;
     this.gaps.push({ offset, size: buffer.byteLength - this.buffer.byteLength });
@@ -151,7 +151,7 @@ export class Arena {
     this.words = new Int32Array(buffer);
   }
 
-  /** The end of the memory that arrays have used so far. Untouched memory costs nothing. */
+  /** The end of the memory that has been allocated at some time. Memory beyond it costs no more than address space. */
   get touched(): number {
     return this.fresh;
   }
@@ -177,21 +177,21 @@ export class Arena {
   }
 }
 
-/** The modules of one build. The one for matrices is set once a matrix routine has been loaded. */
+/** The modules of one build. `matrices` is set when a matrix routine is loaded. */
 export interface Modules {
   readonly vectors: WasmModule;
   matrices: WasmModule | undefined;
 }
 
-/** An arena of the calling thread, with the vector kernels. */
+/** An arena on the calling thread, with the vector kernels. */
 export class VectorArena extends Arena {
-  /** The kernels of each stage by the kind of reduction, for binary32 and binary64. */
+  /** The kernels of each stage by the kind of reduction. */
   readonly filter: Kernels;
   readonly ladder: Kernels;
   readonly exact: Kernels;
   readonly expansion: Kernels;
   readonly deposit: Kernels;
-  /** The element-by-element kernels, for binary32 and binary64. */
+  /** The elementwise kernels. */
   readonly map: Record<Elementwise, Pair>;
   readonly clear: Kernel;
   readonly multiplyAdd: Kernel;

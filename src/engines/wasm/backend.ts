@@ -1,5 +1,5 @@
-// The engine "wasm" as open() gives it: the synchronous kernels of this thread behind promises. Plain TypeScript takes their place
-// where WebAssembly cannot be used and the caller leaves the choice of an engine open.
+// The row "wasm" of the table of engines: the synchronous kernels of this thread behind promises. open("auto") also uses it with the
+// kernels in plain TypeScript, where WebAssembly is not available.
 import { EngineError } from "../../arrays/errors.ts";
 import { rowMajor, rowMajorCopy, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
@@ -19,14 +19,14 @@ export function probeWasm(): Probe {
     : { reason: `the engine needs ${missing}; open("auto") runs plain TypeScript` };
 }
 
-/** The engine "wasm". It does not fall back to plain TypeScript, which is too slow to take its place unasked. */
+/** Opens the engine "wasm". It never falls back to plain TypeScript, which is much slower: the caller has to ask for that. */
 export function openWasm(): Backend {
   const probe = probeWasm();
   if ("reason" in probe) throw new EngineError(`open: ${probe.reason}`);
   return onThisThread(embedded());
 }
 
-/** An engine on this thread: the work is done at the call, results are written when its promise resolves. */
+/** An engine on this thread: a call computes its results at once, and writes them when its promise resolves. */
 export function onThisThread(kernels: LocalKernels): Backend {
   const { memory } = kernels;
   return {
@@ -61,7 +61,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
     async accumulate(op, x, y, into) {
       kernels.accumulate(op, x, y, into, true);
     },
-    // Between two steps the caller may change a matrix that is in this memory but not a resident: always copy it.
+    // Always a copy: between two steps the caller may change a matrix that is in this memory but not a resident.
     memory: { ...memory, keepMatrix: (routine, A) => memory.keepMatrix(routine, A, true) },
     async close() {},
   };

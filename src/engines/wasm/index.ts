@@ -15,7 +15,7 @@ import { copyElements, filled } from "../ordinaryMemory.ts";
 import { mapOne, reference } from "../reference/index.ts";
 import type { Routine } from "../steps.ts";
 import { WasmApproximate } from "./approximate.ts";
-import { LIMIT, type Modules, VectorArena, widthOf } from "./arena.ts";
+import { kernelIndex, LIMIT, type Modules, VectorArena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as dense from "./jobs/dense.ts";
 import { Job, type JobBody } from "./jobs/job.ts";
@@ -24,18 +24,18 @@ import type { WasmModule } from "./objects.ts";
 import type { Variant } from "./packedModule.ts";
 import { Space } from "./space.ts";
 
-// Up to this length the reference kernels are faster: no copy and no call into WebAssembly.
+// Up to this length the reference kernels are faster: they need no copy and no call into WebAssembly.
 const TINY = 32;
 
-// Arrays of similar size are used together, and only arrays of one arena need no copies: an arena has room for four arrays of the size of
-// its first one. Untouched memory costs only address space.
+// A call needs no copies only if all its arrays are in one arena. Arrays that are used together tend to be of similar size, so an arena
+// has room for four of the size of its first one. Untouched memory costs only address space.
 const ARRAYS_PER_ARENA = 4;
 const MIN_ARENA = 1 << 24;
 
-// The engine keeps the scratch memory of one call for the next, up to this many bytes.
+// The engine keeps the scratch memory of one call for the next, up to this number of bytes.
 const MAX_KEPT = 1 << 26;
 
-// One stage of a reduction over a chunk of n terms, a multiple of 8, at these addresses. Returning false ends the pass.
+// One stage of a reduction, on a chunk of n terms at these addresses; n is a multiple of 8. Returning false ends the pass.
 type Stage = (px: number, py: number, n: number) => unknown;
 
 interface VectorType<V extends Real> {
@@ -48,11 +48,12 @@ export class WasmKernels implements Kernels {
   readonly name: string;
   readonly modules: Modules;
   private scratchArena: VectorArena; // for streaming, and for the operands of matrix routines
-  // An arena lives as long as an array in it. (Dereferencing weak references in every call would keep them all alive.)
+  // An arena lives as long as one of its arrays. (With a list of weak references, dereferencing them in every call would keep all arenas
+  // alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, VectorArena>();
-  private current: VectorArena | undefined; // where the next array goes: the arena that was last created or had an array freed
-  private readonly handedOut = new WeakSet<Real>(); // arrays not freed yet: an offset alone may belong to a newer array
-  private allocated = false;
+  private current: VectorArena | undefined; // for the next array: the arena that was last created, or in which one was last freed
+  private readonly live = new WeakSet<Real>(); // arrays not freed yet. (An offset would not identify them: it may belong to a newer array.)
+  private hasAllocated = false; // until then no array can be in an arena
 
   constructor(
     vectors: WasmModule,
@@ -79,7 +80,7 @@ export class WasmKernels implements Kernels {
     state[layout.LOW / 8] = 0;
     state[layout.BOUND / 8] = 0;
     state[layout.GRID / 8] = 0;
-    const filter = arena.filter[op][widthOf(x)];
+    const filter = arena.filter[op][kernelIndex(x)];
     const known = this.stream(arena, x, y, (px, py, n) => filter(px, py, n) !== 0);
     enclosure[0] = state[layout.HIGH / 8] as number;
     enclosure[1] = state[layout.LOW / 8] as number;
@@ -88,11 +89,11 @@ export class WasmKernels implements Kernels {
 
   accumulate(op: Reduction, x: Real, y: Real, into: Superaccumulator, exact: boolean): number {
     if (x.length <= TINY) return reference.accumulate(op, x, y, into, exact);
-    const width = widthOf(wider(x, y));
+    const index = kernelIndex(wider(x, y));
     let bound = 0;
     this.collect(x, y, into, (arena) => {
-      if (exact) return arena.exact[op][width];
-      const ladder = arena.ladder[op][width];
+      if (exact) return arena.exact[op][index];
+      const ladder = arena.ladder[op][index];
       return (px, py, n) => {
         bound += ladder(px, py, n);
       };
@@ -102,14 +103,14 @@ export class WasmKernels implements Kernels {
 
   accumulateBy(stage: ExactStage, op: Reduction, x: Real, y: Real, into: Superaccumulator): void {
     this.collect(x, y, into, (arena) => {
-      const kernel = (stage === "superaccumulator" ? arena.deposit : arena.expansion)[op][widthOf(wider(x, y))];
+      const kernel = (stage === "superaccumulator" ? arena.deposit : arena.expansion)[op][kernelIndex(wider(x, y))];
       const size = Number(stage[3]);
       const early = stage.endsWith("ee") ? 1 : 0;
       return (px, py, n) => kernel(px, py, n, size, early);
     });
   }
 
-  // Run one exact stage over all terms and add what it accumulated to `into`.
+  // Run an exact stage over all terms, and add its sum to `into`.
   private collect(x: Real, y: Real, into: Superaccumulator, stage: (arena: VectorArena) => Stage): void {
     const arena = this.arenaOf(x, y);
     this.stream(arena, x, y, stage(arena));
@@ -120,15 +121,15 @@ export class WasmKernels implements Kernels {
 
   map(op: Elementwise, alpha: number, x: Real, y: Real): void {
     const arena = this.arenaOf(x, y);
-    const kernel = arena.map[op][widthOf(x)];
+    const kernel = arena.map[op][kernelIndex(x)];
     const target = op === "axpy" ? y : x;
     const format = formatOf(x);
     const first = layout.SCRATCH_OUT / x.BYTES_PER_ELEMENT;
     const heap = arena.heap(x);
     for (let i = 0; i < x.length; i += layout.BLOCK) {
       const n = Math.min(layout.BLOCK, x.length - i);
-      const px = arena.place(x, i, n, layout.SCRATCH_X, x);
-      const flagged = kernel(alpha, px, y === x ? px : arena.place(y, i, n, layout.SCRATCH_Y, x), n);
+      const px = arena.padded(x, i, n, layout.SCRATCH_X, x);
+      const flagged = kernel(alpha, px, y === x ? px : arena.padded(y, i, n, layout.SCRATCH_Y, x), n);
       for (let k = 0; k < flagged; k++) {
         const j = arena.words[layout.FLAGGED / 4 + k] as number;
         if (j >= n) continue;
@@ -235,8 +236,8 @@ export class WasmKernels implements Kernels {
     run(arena, (space, job) => sparse.sptrsv(space, job, system, b, x), start, start + sparse.sptrsvBytes(system));
   }
 
-  // How an ordinary matrix is streamed past the kernels: as many lines as fit into a chunk, in multiples of `block`. Undefined if the matrix
-  // lives in an arena.
+  // How an ordinary matrix is streamed past the kernels: as many contiguous lines at a time as fit into a chunk, in multiples of `block`.
+  // Undefined if the matrix is in an arena.
   private streamed(A: StridedMatrix, block: number): { lines: number } | undefined {
     if (this.arenas.has(A.data.buffer)) return undefined;
     const { lines, length } = contiguousLines(A);
@@ -276,14 +277,14 @@ export class WasmKernels implements Kernels {
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
       const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes));
-      arena.collected = () => this.reuse(arena);
+      arena.onCollected = () => this.reuse(arena);
       this.current = arena;
       this.arenas.set(arena.buffer, arena);
-      this.allocated = true;
+      this.hasAllocated = true;
       offset = this.current.allocate(bytes);
     }
     const array = new type(this.current.buffer, offset, length);
-    this.handedOut.add(array);
+    this.live.add(array);
     return array;
   }
 
@@ -305,25 +306,25 @@ export class WasmKernels implements Kernels {
   /** Free an array. Returns false if allocate() did not return it, or if it has been freed already. */
   free(array: Real): boolean {
     const arena = this.arenas.get(array.buffer);
-    if (!arena || !this.handedOut.delete(array)) return false;
+    if (!arena || !this.live.delete(array)) return false;
     arena.release(array.byteOffset);
     this.reuse(arena);
     return true;
   }
 
-  // Something was freed in this arena: the next arrays go there. A large arena that is empty is dropped.
+  // Memory was freed in this arena: the next arrays go there. An arena that is empty and large is dropped.
   private reuse(arena: VectorArena): void {
     this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * MIN_ARENA ? undefined : arena;
   }
 
   // The arena that holds x or y, else the scratch arena.
   private arenaOf(x: Real, y: Real): VectorArena {
-    if (!this.allocated) return this.scratchArena;
+    if (!this.hasAllocated) return this.scratchArena;
     return this.arenas.get(x.buffer) ?? this.arenas.get(y.buffer) ?? this.scratchArena;
   }
 
-  // Stream the vectors past a stage, chunk by chunk. Vectors in the arena stay where they are, except for the last few elements, which are
-  // copied to scratch and padded with zeros.
+  // Stream the vectors past a stage, chunk by chunk. Vectors in the arena are not copied, except for the last few elements, which are padded
+  // with zeros in scratch memory.
   private stream(arena: VectorArena, x: Real, y: Real, stage: Stage): boolean {
     const inside = arena.holds(x) || arena.holds(y);
     const like = wider(x, y);
@@ -331,20 +332,20 @@ export class WasmKernels implements Kernels {
     for (let i = 0; i < x.length; i += m) {
       m = Math.min(layout.CHUNK, x.length - i);
       if (inside && m > 8) m -= m % 8;
-      const px = arena.place(x, i, m, layout.SCRATCH_X, like);
-      const py = y === x ? px : arena.place(y, i, m, layout.SCRATCH_Y, like);
+      const px = arena.padded(x, i, m, layout.SCRATCH_X, like);
+      const py = y === x ? px : arena.padded(y, i, m, layout.SCRATCH_Y, like);
       if (stage(px, py, (m + 7) & ~7) === false) return false;
     }
     return true;
   }
 }
 
-// The vector whose format the kernels use: of two vectors of different formats they see both as binary64.
+// The vector whose format the kernels use: vectors of different formats are both read as binary64.
 function wider(x: Real, y: Real): Real {
   return y.BYTES_PER_ELEMENT === 8 ? y : x;
 }
 
-// Run a job on the calling thread. Its record is in the frame.
+// Run a job on the calling thread, with its record in the frame.
 function run<R>(arena: VectorArena, body: JobBody<R>, start: number, end: number): R {
   const steps = body(new Space(arena, start, end), new Job(arena, layout.JOB, 1));
   for (;;) {

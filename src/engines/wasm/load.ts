@@ -1,4 +1,5 @@
-// Loads the embedded engine with its matrix kernels, and the module for threads. engines/embedded.ts and api/open.ts call it.
+// Loads the WebAssembly engine with its matrix kernels, and the module for threads. engines/embedded.ts, engines/local.ts and
+// threads/backend.ts call it.
 
 import type { WasmKernels } from "./index.ts";
 import { loadVectors } from "./loadVectors.ts";
@@ -6,7 +7,7 @@ import { matrices } from "./matrices.generated.ts";
 import type { WasmModule } from "./objects.ts";
 import { bytesOf, type Variant } from "./packedModule.ts";
 
-/** The embedded engine of this build with all kernels, or undefined if the machine cannot run it. */
+/** The WebAssembly engine of this build with all kernels, or undefined if the machine cannot run it. */
 export function load(variant: Variant): WasmKernels | undefined {
   const kernels = loadVectors(variant);
   return kernels && withMatrices(kernels);

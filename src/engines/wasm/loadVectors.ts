@@ -1,5 +1,5 @@
-// Loads the embedded engine with its vector kernels only, for programs that use no matrix routine. engines/embeddedVectors.ts and load.ts
-// call it.
+// Loads the WebAssembly engine with its vector kernels only, for programs that use no matrix routine. engines/embeddedVectors.ts and
+// load.ts call it.
 
 import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { WasmKernels } from "./index.ts";
@@ -12,11 +12,11 @@ interface Process {
 }
 
 /**
- * The embedded engine of this build with its vector kernels, or undefined if the machine cannot run it: no relaxed SIMD in
- * this runtime, a multiply-add that rounds twice, or a big-endian machine. Throws if WebAssembly is not allowed at all.
+ * The WebAssembly engine of this build with its vector kernels, or undefined if the machine cannot run it: the runtime has no relaxed
+ * SIMD, multiply-add rounds twice, or the machine is big-endian. Throws if WebAssembly is not allowed at all.
  */
 export function loadVectors(variant: Variant): WasmKernels | undefined {
-  // WebAssembly memory is always little-endian. On a big-endian machine typed arrays are not: numbers would arrive with reversed bytes.
+  // WebAssembly memory is always little-endian. Typed arrays on a big-endian machine are not: numbers would arrive with reversed bytes.
   if (!LITTLE_ENDIAN) return undefined;
   const bytes = bytesOf(vectors, variant, false);
   if (!WebAssembly.validate(bytes) && !(variant === "fma" && allowRelaxedSimd() && WebAssembly.validate(bytes))) return undefined;
@@ -24,7 +24,7 @@ export function loadVectors(variant: Variant): WasmKernels | undefined {
   return variant === "dekker" || kernels.fuses() ? kernels : undefined;
 }
 
-// Node 20 has relaxed SIMD behind a flag of the whole process. Only the user may ask for it.
+// Node 20 has relaxed SIMD behind a flag, which affects the whole process: only the user may set it.
 function allowRelaxedSimd(): boolean {
   const process = (globalThis as { process?: Process }).process;
   if (process?.env?.HALFULP_RELAXED_SIMD !== "1") return false;

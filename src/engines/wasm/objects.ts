@@ -1,5 +1,5 @@
-// Types of WebAssembly objects for our declarations. The namespace WebAssembly comes with the library "DOM" or with Node's types, and a
-// program that uses halfulp may be compiled with neither.
+// Types of WebAssembly objects for the declarations of the package. The namespace WebAssembly comes with the library "DOM" or with Node's
+// types, and a program that uses halfulp may be compiled with neither.
 
 /** A WebAssembly.Module. */
 export type WasmModule = object;

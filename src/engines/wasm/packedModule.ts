@@ -3,13 +3,13 @@
 /** The two builds of one source: with fused multiply-add, and with Dekker's products. Both return the same bits. */
 export type Variant = "fma" | "dekker";
 
-/** Both builds of a module, one character per byte, cut into slices that alternate. scripts/build.mjs explains why. */
+/** Both builds of a module, one character per byte, in alternating slices. scripts/build.mjs explains why. */
 export interface PackedModule {
   readonly lengths: readonly [number, number];
-  /** The index of the byte that is 3 in a module for shared memory and 1 otherwise. */
+  /** In each build, the index of the byte that is 3 for a shared memory and 1 otherwise. */
   readonly shared: readonly [number, number];
   readonly slices: number;
-  /** The code of the character that means 0. */
+  /** The code of the character for the byte 0. */
   readonly zero: number;
   readonly bytes: string;
 }

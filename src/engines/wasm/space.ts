@@ -7,19 +7,19 @@ import type { Real } from "../../arrays/types.ts";
 import { aligned, part } from "../../arrays/vectors.ts";
 import type { Arena } from "./arena.ts";
 
-/** Where a matrix is in an arena: the address of entry (0, 0) and the strides, in bytes. */
-export interface Operand {
+/** Where a matrix is in an arena: the address of entry (0, 0), and the distances between rows and between columns, in bytes. */
+export interface MatrixLocation {
   readonly address: number;
   readonly row: number;
   readonly col: number;
 }
 
 /** A matrix whose contiguous lines are `stride` bytes apart. `width` is the size of an entry. */
-export function operandOf(byRows: boolean, address: number, stride: number, width: number): Operand {
+export function locationOf(byRows: boolean, address: number, stride: number, width: number): MatrixLocation {
   return byRows ? { address, row: stride, col: width } : { address, row: width, col: stride };
 }
 
-/** Room in an arena for the operands of one call. Operands that live in the arena stay where they are, others are copied. */
+/** Memory in an arena for the operands of one call. Operands that are in the arena stay where they are, others are copied. */
 export class Space {
   private next: number;
 
@@ -27,22 +27,23 @@ export class Space {
     readonly arena: Arena,
     start: number,
     private readonly end: number,
-    private readonly apart = false, // outputs in the arena are copied too: results are written at the end, in one step
+    private readonly copyOutputs = false, // also of outputs in the arena, so that results are written at the end, in one step
   ) {
     this.next = start;
   }
 
-  /** The address of this many bytes, which may hold anything. */
+  /** The address of a block of this size. Its contents are undefined. */
   reserve(bytes: number): number {
     const at = this.next;
     this.next += aligned(bytes);
-    if (this.next > this.end) throw new EngineError(`the engine counted ${this.end} bytes for a call and needs ${this.next}`);
+    if (this.next > this.end)
+      throw new EngineError(`internal error: a call needs memory up to ${this.next}, but it was reserved up to ${this.end}`);
     return at;
   }
 
-  /** The address of x, or of room for it. Elements are copied unless x lives in the arena or `copy` is false. */
+  /** The address of x in the arena, or of space for it. Without `copy` that space is not filled. */
   vector(x: Real, copy = true, output = false): number {
-    if (this.arena.holds(x) && !(output && this.apart)) return x.byteOffset;
+    if (this.arena.holds(x) && !(output && this.copyOutputs)) return x.byteOffset;
     const at = this.reserve(x.byteLength);
     if (copy) this.arena.heap(x).set(x, at / x.BYTES_PER_ELEMENT);
     return at;
@@ -64,18 +65,18 @@ export class Space {
     return at;
   }
 
-  /** Where the entries of A are: in the arena already, or in a copy whose contiguous lines follow one another without gaps. */
-  matrix(A: StridedMatrix, copy = true, output = false): Operand {
+  /** Where A is in the arena, or space for a copy whose contiguous lines have no gaps between them. Without `copy` it is not filled. */
+  matrix(A: StridedMatrix, copy = true, output = false): MatrixLocation {
     const width = A.data.BYTES_PER_ELEMENT;
-    if (this.arena.holds(A.data) && !(output && this.apart))
+    if (this.arena.holds(A.data) && !(output && this.copyOutputs))
       return { address: A.data.byteOffset + A.offset * width, row: A.rowStride * width, col: A.colStride * width };
     const { byRows, lines, length } = contiguousLines(A);
     const address = this.reserve(lines * length * width);
     if (copy) this.copyLines(A, 0, lines, 0, length, address);
-    return operandOf(byRows, address, length * width, width);
+    return locationOf(byRows, address, length * width, width);
   }
 
-  /** Copy entries [from, to) of the contiguous lines [first, end) of A to an address, where lines have their full length. */
+  /** Copy entries [from, to) of the contiguous lines [first, end) of A to an address. There each line has space for its full length. */
   copyLines(A: StridedMatrix, first: number, end: number, from: number, to: number, address: number): void {
     const { length, stride } = contiguousLines(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
@@ -89,14 +90,14 @@ export class Space {
 
   /** Copy the result at an address to x, unless the kernels wrote to x itself. */
   readVector(x: Real, address: number): void {
-    if (this.arena.holds(x) && !this.apart) return;
+    if (this.arena.holds(x) && !this.copyOutputs) return;
     const at = address / x.BYTES_PER_ELEMENT;
     x.set(this.arena.heap(x).subarray(at, at + x.length));
   }
 
-  /** Copy the result in a copy made by matrix() to A, unless the kernels wrote to A itself. */
-  readMatrix(A: StridedMatrix, { address }: Operand): void {
-    if (this.arena.holds(A.data) && !this.apart) return;
+  /** Copy the result in the space that matrix() reserved to A, unless the kernels wrote to A itself. */
+  readMatrix(A: StridedMatrix, { address }: MatrixLocation): void {
+    if (this.arena.holds(A.data) && !this.copyOutputs) return;
     const { lines, length, stride } = contiguousLines(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
@@ -104,7 +105,7 @@ export class Space {
   }
 }
 
-/** The bytes that a call needs for those of these vectors and matrices that are not in the arena. */
+/** The bytes that a call needs for these vectors and matrices, without those that are in the arena. */
 export function bytesFor(arena: Arena, vectors: readonly Real[], matrices: readonly StridedMatrix[]): number {
   let bytes = 0;
   for (const x of vectors) if (!arena.holds(x)) bytes += aligned(x.byteLength);

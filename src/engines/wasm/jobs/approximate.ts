@@ -1,5 +1,5 @@
-// The approximate kernels of solve() as jobs: factorization, substitution and what its certificates need. Called by wasm/approximate.ts
-// and threads/approximate.ts; the kernels are in assembly/solve/, their contract in engines/approximate.ts.
+// The approximate kernels of solve() as jobs: factorization, substitution, residuals, and inverses for its certificates. Called by
+// wasm/approximate.ts and threads/approximate.ts; the kernels are in assembly/solve/, their contract is engines/approximate.ts.
 
 import { contiguousLines, type StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Format, Real } from "../../../arrays/types.ts";
@@ -7,21 +7,21 @@ import { aligned } from "../../../arrays/vectors.ts";
 import type { Scaling } from "../../approximate.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
-import { bytesFor, type Operand, type Space } from "../space.ts";
+import { bytesFor, type MatrixLocation, type Space } from "../space.ts";
 import type { Job, JobSteps } from "./job.ts";
 
-const STRIP = 32; // bytes of a row that the kernels handle at a time
+const STRIP = 32; // bytes of a row that the kernels process at a time
 
 /** The layout of a matrix that is being factored, with k more columns to its right, followed by its row swaps. */
 export interface Shape {
   readonly rows: number;
   readonly cols: number;
   readonly k: number;
-  readonly like: Real; // an array of its format
+  readonly like: Real; // an empty array of its format
   readonly rowBytes: number; // bytes of a row
-  readonly rowStride: number; // bytes from a row to the next: an odd number of cache lines, which spreads a column over all cache sets
+  readonly rowStride: number; // bytes from one row to the next: an odd number of cache lines, which spreads a column over all cache sets
   readonly pivots: number; // offset of the row swaps, which follow the matrix
-  readonly bytes: number; // all of it
+  readonly bytes: number; // in total
 }
 
 const LIKE = { binary32: new Float32Array(), binary64: new Float64Array() } as const;
@@ -40,7 +40,7 @@ function isSingle(like: Real): number {
   return like.BYTES_PER_ELEMENT === 4 ? 1 : 0;
 }
 
-// Bytes to work in, and bytes of k right-hand sides. The kernels return sizes as signed integers, and they may be larger than 2^31.
+// Bytes of workspace, and bytes of k right-hand sides. The kernels return sizes as signed integers, but they may exceed 2^31.
 function workBytes(arena: Arena, shape: Shape): number {
   return aligned(arena.call("solveWork", isSingle(shape.like), shape.rows, shape.rowBytes) >>> 0);
 }
@@ -55,10 +55,10 @@ export interface FactorizationOutcome {
   readonly largest: number;
 }
 
-// The kernels recognize contiguous rows by a column stride of one entry. That of a matrix with a single column may be anything.
-function rowOperand(A: StridedMatrix, space: Space): Operand {
-  const operand = space.matrix(A);
-  return contiguousLines(A).byRows ? { ...operand, col: A.data.BYTES_PER_ELEMENT } : operand;
+// The kernels recognize contiguous rows by a column stride of one entry. The column stride of a single column may be anything.
+function locationByRows(A: StridedMatrix, space: Space): MatrixLocation {
+  const location = space.matrix(A);
+  return contiguousLines(A).byRows ? { ...location, col: A.data.BYTES_PER_ELEMENT } : location;
 }
 
 function startJob(job: Job, kind: number, shape: Shape, at: number): Job {
@@ -109,7 +109,7 @@ export function factorizeBytes(arena: Arena, A: StridedMatrix, shape: Shape): nu
   return bytesFor(arena, [], [A]) + 2 * numbers(shape.rows) + sides + aligned(layout.OUTCOME) + workBytes(arena, shape);
 }
 
-/** See ApproximateKernels; the factors go to the address `at`. */
+/** See ApproximateKernels. The factors go to the address `at`. */
 export function* factorize(
   space: Space,
   job: Job,
@@ -125,7 +125,7 @@ export function* factorize(
   const { outcome } = startLu(space, job, shape, at);
   const out = space.reserve(8 * length);
   job
-    .operand(layout.JOB_A, rowOperand(A, space))
+    .matrix(layout.JOB_A, locationByRows(A, space))
     .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
     .set(layout.JOB_ROW_SCALE, space.copy(scaling.rows))
     .set(layout.JOB_COL_SCALE, space.copy(scaling.cols));
@@ -178,7 +178,7 @@ export function* magnitudes(
   job
     .start(layout.MAGNITUDES, A.data)
     .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
-    .operand(layout.JOB_A, rowOperand(A, space))
+    .matrix(layout.JOB_A, locationByRows(A, space))
     .set(layout.JOB_M, A.rows)
     .set(layout.JOB_N, A.cols);
   job.set(layout.JOB_X, space.copy(scale)).set(layout.JOB_Y, sumsAt).set(layout.JOB_OUT, largestAt);
@@ -209,7 +209,7 @@ export function* residual(
     .start(layout.APPROXIMATE_RESIDUAL, A.data)
     .scalars(alpha, 0)
     .set(layout.JOB_FROM_SINGLE, isSingle(A.data))
-    .operand(layout.JOB_A, rowOperand(A, space))
+    .matrix(layout.JOB_A, locationByRows(A, space))
     .set(layout.JOB_M, A.rows)
     .set(layout.JOB_N, A.cols)
     .set(layout.JOB_K, k);
@@ -227,14 +227,14 @@ export function panelBytes(arena: Arena, shape: Shape): number {
 }
 
 /**
- * P A = L U of a binary32 matrix in place, row by row and at least as tall as wide. Returns -1, or the first column whose pivot is 0 or
- * not finite.
+ * P A = L U in place of a binary32 matrix, stored row by row, with rows >= cols. Returns -1, or the first column whose pivot is 0 or not
+ * finite.
  */
 export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape, pivots: Int32Array): JobSteps<number> {
   const at = space.reserve(shape.bytes);
   const compact = space.copy(data);
   const { outcome } = startLu(space, job, shape, at);
-  job.operand(layout.JOB_A, { address: compact, row: 4 * shape.cols, col: 4 }).set(layout.JOB_FROM_SINGLE, 1);
+  job.matrix(layout.JOB_A, { address: compact, row: 4 * shape.cols, col: 4 }).set(layout.JOB_FROM_SINGLE, 1);
   job.set(layout.JOB_COMPACT, compact);
   yield;
   const { column } = outcome();
@@ -245,7 +245,7 @@ export function* panel(space: Space, job: Job, data: Float32Array, shape: Shape,
   return -1;
 }
 
-// Start a job on n by n factors or inverses of binary64 at the address `at`.
+// Start a job on n by n binary64 factors or inverses at the address `at`.
 function startTriangle(job: Job, kind: number, shape: Shape, at: number): Job {
   return job.start(kind, shape.like).set(layout.JOB_C, at).set(layout.JOB_C_ROW, shape.rowStride).set(layout.JOB_N, shape.cols);
 }
@@ -256,14 +256,14 @@ export function invertBytes(arena: Arena, shape: Shape, workers: number): number
   return workers * inverseWork(arena, shape);
 }
 
-/** See ApproximateKernels; the inverses go to the address `to`, with a shape of their own. */
+/** See ApproximateKernels. The inverses go to the address `to`, with a shape of their own. */
 export function* invert(space: Space, job: Job, shape: Shape, at: number, toShape: Shape, to: number, workers: number): JobSteps {
-  const each = inverseWork(space.arena, shape);
+  const workSize = inverseWork(space.arena, shape);
   startTriangle(job, layout.INVERT, shape, at)
     .set(layout.JOB_OUT, to)
     .set(layout.JOB_B_ROW, toShape.rowStride)
-    .set(layout.JOB_WORK, space.reserve(workers * each))
-    .set(layout.JOB_WORK_SIZE, each);
+    .set(layout.JOB_WORK, space.reserve(workers * workSize))
+    .set(layout.JOB_WORK_SIZE, workSize);
   yield;
 }
 
@@ -297,12 +297,12 @@ export function* subtractModulo(
   p: number,
   workers: number,
 ): JobSteps {
-  const operand = space.matrix(C);
+  const location = space.matrix(C);
   job
     .start(layout.SUBTRACT_MODULO, C.data)
     .scalars(p, 0)
-    .set(layout.JOB_C, operand.address)
-    .set(layout.JOB_C_ROW, operand.row)
+    .set(layout.JOB_C, location.address)
+    .set(layout.JOB_C_ROW, location.row)
     .set(layout.JOB_M, C.rows)
     .set(layout.JOB_N, C.cols)
     .set(layout.JOB_K, depth)
@@ -310,5 +310,5 @@ export function* subtractModulo(
     .set(layout.JOB_B, space.copy(Q))
     .set(layout.JOB_WORK, space.reserve(modularWork(space.arena, C, depth, workers)));
   yield;
-  if (!space.arena.holds(C.data)) space.readMatrix(C, operand);
+  if (!space.arena.holds(C.data)) space.readMatrix(C, location);
 }

@@ -8,13 +8,13 @@ import { correct } from "../../../exact/store.ts";
 import type { Substitution } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
-import { bytesFor, operandOf, type Space } from "../space.ts";
+import { bytesFor, locationOf, type Space } from "../space.ts";
 import type { Job, JobSteps } from "./job.ts";
 
 const { RECORD } = layout;
 const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
 
-/** How a matrix outside the arena is copied into it: this many of its contiguous lines at a time. */
+/** How a matrix outside the arena is copied into it: this number of contiguous lines at a time. */
 export interface Streamed {
   readonly lines: number;
 }
@@ -58,7 +58,7 @@ export function* gemv(
     job.set(layout.JOB_WORK, records);
   }
   if (!streamed || terms === 0) {
-    if (terms > 0) job.operand(layout.JOB_A, space.matrix(A));
+    if (terms > 0) job.matrix(layout.JOB_A, space.matrix(A));
     job.set(layout.JOB_TO, byRows ? A.rows : terms);
     yield;
   } else {
@@ -68,7 +68,7 @@ export function* gemv(
     for (let first = 0; first < lines; first += streamed.lines) {
       const end = Math.min(first + streamed.lines, lines);
       space.copyLines(A, first, end, 0, length, chunk);
-      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * stride, stride, width));
+      job.matrix(layout.JOB_A, locationOf(byRows, chunk - first * stride, stride, width));
       job
         .set(layout.JOB_FROM, first)
         .set(layout.JOB_TO, end)
@@ -79,7 +79,7 @@ export function* gemv(
   space.readVector(y, Y);
 }
 
-// Room for one row. The kernels ask for a row when its columns are no longer in the arena.
+// Space for one row. The kernels fetch a row if its columns are no longer in the arena.
 function fetchInto(space: Space, A: StridedMatrix): number {
   const at = space.reserve(A.cols * A.data.BYTES_PER_ELEMENT);
   const heap = space.arena.heap(A.data);
@@ -105,8 +105,8 @@ export function* gemm(space: Space, job: Job, alpha: number, A: StridedMatrix, B
     .set(layout.JOB_N, C.cols)
     .set(layout.JOB_K, terms)
     .set(layout.JOB_WORK, space.reserve(4 * (C.rows + C.cols)));
-  job.scalars(terms > 0 ? alpha : 1, beta).operand(layout.JOB_C, to);
-  if (terms > 0) job.operand(layout.JOB_A, space.matrix(A)).operand(layout.JOB_B, space.matrix(B));
+  job.scalars(terms > 0 ? alpha : 1, beta).matrix(layout.JOB_C, to);
+  if (terms > 0) job.matrix(layout.JOB_A, space.matrix(A)).matrix(layout.JOB_B, space.matrix(B));
   yield;
   space.readMatrix(C, to);
 }
@@ -118,18 +118,19 @@ function trsvWork(T: StridedMatrix, size: number): number {
   return aligned(size * (layout.ENCLOSURE + 16) + (contiguousLines(T).byRows ? 0 : size * size * T.data.BYTES_PER_ELEMENT));
 }
 
-// Unknowns in a block if the caller has no preference: the kernels sum three rows at a time, or 12 columns.
-const ROWS = 48;
-const COLUMNS = 12;
-// If more than this part of a line is needed, copying all of it is faster: 16 KiB at a time arrive at 16 GB/s, 512 KiB at 25 GB/s.
-const WHOLE = 0.6;
+// Unknowns per block, unless the caller chooses: the kernels sum three rows at a time, or 12 columns.
+const ROW_BLOCK = 48;
+const COLUMN_BLOCK = 12;
+// If more than this fraction of each line is needed, copying whole lines is faster: 16 GB/s in pieces of 16 KiB, 25 GB/s in pieces of
+// 512 KiB.
+const WHOLE_LINES = 0.6;
 
-/** A solve with its block size fixed: the caller's, or the engine's choice if it does not matter. */
+/** The same solve with a block size: the caller's, or the engine's if the caller has no preference. */
 export function withBlocks(T: StridedMatrix, how: Substitution, chunk = Number.POSITIVE_INFINITY): Substitution {
   if (how.blockSize > 0) return how;
   const { byRows, length } = contiguousLines(T);
-  const inChunk = Math.max(3, 3 * Math.floor(chunk / length / 3)); // rows that a chunk holds
-  return { ...how, blockSize: Math.min(T.rows, byRows ? Math.min(ROWS, inChunk) : COLUMNS) };
+  const inChunk = Math.max(3, 3 * Math.floor(chunk / length / 3)); // rows that fit in a chunk
+  return { ...how, blockSize: Math.min(T.rows, byRows ? Math.min(ROW_BLOCK, inChunk) : COLUMN_BLOCK) };
 }
 
 export function trsvBytes(
@@ -191,21 +192,20 @@ export function* trsv(
       .set(layout.JOB_TO, blocks);
     arena.zero(work, records);
     if (whole) {
-      job.operand(layout.JOB_A, whole);
+      job.matrix(layout.JOB_A, whole);
       yield;
       return;
     }
     const stride = length * width;
-    const each = Math.max(1, Math.floor((streamed as Streamed).lines / how.blockSize));
-    for (let k = 0; k < blocks; k += each) {
-      const end = Math.min(k + each, blocks);
+    const blocksAtOnce = Math.max(1, Math.floor((streamed as Streamed).lines / how.blockSize));
+    for (let k = 0; k < blocks; k += blocksAtOnce) {
+      const end = Math.min(k + blocksAtOnce, blocks);
       const first = how.upper ? Math.max(0, n - end * how.blockSize) : k * how.blockSize;
       const last = how.upper ? n - k * how.blockSize : Math.min(n, end * how.blockSize);
-      const before = how.upper !== byRows; // whether the triangle's part of a line lies before the diagonal
-      // Only that part is needed, but most of a line is copied faster together with the rest.
-      if ((before ? last : n - first) > WHOLE * n) space.copyLines(T, first, last, 0, n, chunk);
-      else space.copyLines(T, first, last, before ? 0 : first, before ? last : n, chunk);
-      job.operand(layout.JOB_A, operandOf(byRows, chunk - first * stride, stride, width));
+      const beforeDiagonal = how.upper !== byRows; // whether the triangle's part of a line lies before the diagonal
+      if ((beforeDiagonal ? last : n - first) > WHOLE_LINES * n) space.copyLines(T, first, last, 0, n, chunk);
+      else space.copyLines(T, first, last, beforeDiagonal ? 0 : first, beforeDiagonal ? last : n, chunk);
+      job.matrix(layout.JOB_A, locationOf(byRows, chunk - first * stride, stride, width));
       job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end).set(layout.JOB_NEXT, k).set(layout.JOB_DONE, k);
       yield;
     }

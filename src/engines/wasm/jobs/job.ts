@@ -1,16 +1,16 @@
-// A job of the WebAssembly kernels: a record in the arena that says what to do. The other files of this folder describe every routine
-// as a job: the bytes it needs, and a generator that fills in the record and yields whenever the kernels are to run. Whether one thread
-// runs them (wasm/index.ts) or a pool (threads/pool.ts) makes no difference to the routine.
+// A job of the WebAssembly kernels: a record in the arena that tells them what to do. The other files of this folder describe every routine
+// as a job: the bytes it needs, and a generator that fills in the record and yields whenever the kernels should run. wasm/index.ts runs
+// jobs on the calling thread, threads/pool.ts on a pool.
 
 import type { Real } from "../../../arrays/types.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
-import type { Operand, Space } from "../space.ts";
+import type { MatrixLocation, Space } from "../space.ts";
 
-/** The steps of a routine: it yields whenever the kernels are to run its job. */
+/** The steps of a job: it yields whenever the kernels should run. */
 export type JobSteps<R = void> = Generator<void, R, void>;
 
-/** A routine that takes its memory from a space and runs by way of one record. */
+/** Starts a job that takes its memory from a space and uses one record. */
 export type JobBody<R = void> = (space: Space, job: Job) => JobSteps<R>;
 
 /** The record of a job, with its fields at the offsets of layout.ts. Fields that are not set are zero. */
@@ -40,8 +40,8 @@ export class Job {
     return this;
   }
 
-  /** Set an address and two strides, which are adjacent fields. */
-  operand(field: number, { address, row, col }: Operand): this {
+  /** Set the location of a matrix: three adjacent fields. */
+  matrix(field: number, { address, row, col }: MatrixLocation): this {
     return this.set(field, address)
       .set(field + 4, row)
       .set(field + 8, col);

@@ -1,4 +1,4 @@
-// Reductions by a pool of workers as jobs. Called by threads/index.ts; the kernels are in assembly/level1/reduce.ts. On a single thread
+// Reductions as jobs, for a pool of workers. Called by threads/index.ts; the kernels are in assembly/level1/reduce.ts. On a single thread
 // wasm/index.ts calls the vector kernels directly.
 
 import type { Format, Real, Reduction, Rounding } from "../../../arrays/types.ts";
@@ -77,12 +77,12 @@ function stages(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers
       yield;
       return arena.binary64.slice(out / 8, out / 8 + (pieces * layout.ENCLOSURE) / 8);
     },
-    /** Add all terms to an accumulator. Returns the bound of what was lost. */
+    /** Add all terms to an accumulator. Returns a bound on what was lost. */
     *accumulate(stage: "ladder" | "exact", into: Superaccumulator): JobSteps<number> {
       start(stage);
       arena.zero(out, digits + 8);
       yield;
-      // Every worker has added digits below 2^32, and a last one that carries the sign.
+      // Every worker has added digits below 2^32, and a last digit that carries the sign.
       const words = arena.words.subarray(out / 4, out / 4 + digits / 4 + 1);
       const digit = (i: number): number => (words[2 * i + 1] as number) * 2 ** 32 + ((words[2 * i] as number) >>> 0);
       into.addDigits(
