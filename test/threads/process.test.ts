@@ -46,7 +46,8 @@ describe("a process", () => {
       engine.exlu(A).then(({ pivots }) => console.log(pivots.length));
       engine.exsum(Float64Array.of(1, 2)).then((s) => engine.exsum(Float64Array.of(s, 4))).then(console.log);
       console.log("called");`;
-    expect(await run(script)).toBe("called\n500\n7\n0");
+    // A short call may finish between two steps of a long one.
+    expect((await run(script)).split("\n").sort()).toEqual(["0", "500", "7", "called"]);
   });
 
   test("ends after close, with calls pending too", async () => {
