@@ -1,6 +1,6 @@
 // Patterns of zeros, and powers of two by assignment: both against definitions that can be tried out for small orders.
 import { describe, expect, it } from "vitest";
-import { assignmentPowers } from "../../src/routines/solve/balance.ts";
+import { matchingExponents } from "../../src/routines/solve/matching.ts";
 import { perfectMatching, structuralZeros } from "../../src/routines/solve/structure.ts";
 import { Random } from "../../src/study.ts";
 import { permutation, vector } from "../generators.ts";
@@ -121,7 +121,7 @@ function exponentOf(x: number): number {
 }
 
 function checkPowers(data: Float64Array, n: number, what: string): void {
-  const found = assignmentPowers(data, n);
+  const found = matchingExponents(data, n);
   const size = (i: number, j: number): number => {
     const v = data[i * n + j] as number;
     return v === 0 ? Number.NEGATIVE_INFINITY : exponentOf(v) + (found?.rows[i] as number) + (found?.cols[j] as number);
@@ -155,7 +155,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(7);
       const data = randomPattern(random, n, 15 + random.below(50)).map((v) => v * random.signed() * 2 ** (random.below(600) - 300));
       const isThere = (i: number, j: number): boolean => data[i * n + j] !== 0;
-      const isFound = assignmentPowers(data, n) !== undefined;
+      const isFound = matchingExponents(data, n) !== undefined;
       expect(isFound, `${n}: ${data}`).toBe(hasAssignment(n, isThere));
       checkPowers(data, n, `${n}: ${data}`);
       found += Number(isFound);
@@ -177,7 +177,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
         return v * 2 ** ((rows[i] as number) + (cols[j] as number));
       });
       checkPowers(data, n, `n = ${n}`);
-      const found = assignmentPowers(data, n);
+      const found = matchingExponents(data, n);
       for (let i = 0; i < n; i++) {
         const j = order[i] as number;
         expect((found?.rows[i] as number) + (found?.cols[j] as number)).toBe(0 - (rows[i] as number) - (cols[j] as number));
