@@ -85,7 +85,7 @@ function roundingOf(routine: string, options: RoundOptions | undefined): Roundin
   return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 
-/** Whether all terms of a vector are -0, which makes its sum -0; true if it is empty. The engine tests vectors that the host cannot read. */
+/** Whether all terms are -0, so that the sum is -0; true without terms. The engine tests vectors that the host cannot read. */
 export function onlyNegativeZeros(x: Operand): boolean {
   if (!isOnHost(x)) return x.length === 0;
   for (let i = 0; i < x.length; i++) if (!Object.is(x[i], -0)) return false;

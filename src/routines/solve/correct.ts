@@ -53,8 +53,8 @@ export function* solveCorrectly(
   progress: Progress,
 ): Routine<Solution> {
   const { n } = solver.original;
-  const every = Array.from({ length: n }, (_, j) => j);
-  const solutions = columns.map((b): PartialSolution => ({ b, x: new Float64Array(n).fill(Number.NaN), open: every, measures: undefined }));
+  const all = Array.from({ length: n }, (_, j) => j);
+  const solutions = columns.map((b): PartialSolution => ({ b, x: new Float64Array(n).fill(Number.NaN), open: all, measures: undefined }));
   const summary: Summary = { method: settings.method === "auto" ? "double" : settings.method, fellBack: false, iterations: 0 };
   if (summary.method === "mixed") yield* byMixedFactors(solver, solutions, settings, summary);
   if (summary.method !== "exact" && (settings.fallback || summary.method === "double"))

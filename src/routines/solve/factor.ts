@@ -37,7 +37,8 @@ export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions 
     freeSolver(solver);
     throw error;
   }
-  return publicFactored(A.rows, solver, first, { ...settings, signal: undefined, onProgress: undefined }, run); // those belong to this call alone
+  // The signal and the callback belong to this call alone.
+  return publicFactored(A.rows, solver, first, { ...settings, signal: undefined, onProgress: undefined }, run);
 }
 
 // Compute the factors of the first method, or throw a SingularError.

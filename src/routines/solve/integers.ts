@@ -77,7 +77,7 @@ function integerOf(x: number, last: number): number {
   return last < -1000 || last > 1000 ? timesPower(x, -last) : x * powerOfTwo(-last);
 }
 
-/** Cut 2^shift R A C into slices, with the smallest shift that makes it an integer matrix. A is n by n, row by row, `last` its lastBits(). */
+/** Cut 2^shift R A C into slices, with the smallest shift that makes them integers. A is n by n, row by row, `last` its lastBits(). */
 export function slicesOf(routine: string, A: Float64Array, last: Int32Array, n: number, { rows, cols }: ScaleExponents): Slices {
   const bits = digitBits(n);
   let [minBit, maxTop] = [NO_BITS, -NO_BITS];

@@ -188,7 +188,7 @@ function isTie(total: bigint, radius: bigint, power: number, scale: number, low:
   // |z - tie| <= |total 2^-scale - n 2^(e - power)| + radius 2^-scale, all as multiples of 2^commonPower.
   const commonPower = Math.min(-scale, e - power);
   const difference = (total << BigInt(-scale - commonPower)) - (n << BigInt(e - power - commonPower));
-  if ((difference < 0n ? -difference : difference) > radius << BigInt(-scale - commonPower)) return false; // the tie is outside the enclosure
+  if ((difference < 0n ? -difference : difference) > radius << BigInt(-scale - commonPower)) return false; // outside the enclosure
   const maxDifference = bitLength(radius << BigInt(1 - scale - commonPower)) + commonPower; // log2 of a bound on |z - tie|
   if (maxDifference > e - power) return false;
   const { unit, denominator } = tieBound();

@@ -4,9 +4,9 @@ import { exponent } from "./powers.ts";
 
 /**
  * Exponents for the rows and columns of a matrix. Scaled by them, all entries are below 2, and those of a perfect matching, one in each
- * row and column, are 1 or more: the matching with the largest product (Duff and Koster, 2001), by shortest augmenting paths. Its
- * entries are the pivots that matter when exponents are far apart. Undefined if there is no perfect matching: then the matrix is
- * singular. Takes at most n^3 operations.
+ * row and column, are 1 or more: the matching with the largest product (Duff and Koster, 2001), by shortest augmenting paths. If
+ * exponents are far apart, it shows the order of size in which elimination proceeds. Undefined if there is no perfect matching: then the
+ * matrix is singular. Takes at most n^3 operations.
  */
 export function matchingExponents(data: Float64Array, n: number): { rows: Int32Array; cols: Int32Array } | undefined {
   const cost = new Float64Array(n * n).fill(Number.POSITIVE_INFINITY);

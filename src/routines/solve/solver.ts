@@ -38,7 +38,7 @@ export interface Solver extends FactoredSystem {
   /** Owned by factor(): its solves may overlap, so discarded factors are freed only when no call is pending. */
   readonly lasting: boolean;
   readonly discarded: { free(): void }[];
-  /** The matrix is known to be regular. */
+  /** The matrix is proved regular, or its factors have passed the random test of regular.ts. */
   isRegular: boolean;
 }
 
@@ -87,7 +87,7 @@ export function freeFactored({ system, factors }: FactoredSystem): void {
   system.allocation.free();
 }
 
-/** Give up the factors of a method, to make room. */
+/** Discard the factors of a method. */
 export function discardFactors(solver: Solver, method: SolveMethod): void {
   const factors = solver.factors.get(method);
   if (!factors) return;
@@ -232,7 +232,7 @@ function recordCondition(solver: Solver, size: number): void {
 
 /**
  * An estimate of norm(A) norm(A^-1), from the largest solution for right-hand sides of ones, of alternating signs and of random signs.
- * Each is at most the norm of the inverse.
+ * The norm of each solution is at most that of the inverse.
  */
 export function* estimateCondition(solver: Solver, factored: FactoredSystem, method: SolveMethod): Routine<number> {
   const factors = factored.factors.get(method);

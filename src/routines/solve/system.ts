@@ -66,7 +66,7 @@ export function scaleMatrix(from: Float64Array, n: number, { rows, cols }: Scale
     for (let j = 0; j < n; j++) to[i * n + j] = timesPower(from[i * n + j] as number, (rows[i] as number) + (cols[j] as number));
 }
 
-/** The system of a scaled copy of an n by n matrix. Bits below 2^-1074 are lost: factors are those of the copy, proofs hold for the matrix. */
+/** The system of a scaled copy of a matrix. Bits below 2^-1074 are lost: factors are those of the copy, proofs hold for the matrix. */
 export function* scaledSystem(routine: string, data: Float64Array, n: number, preScale: ScaleExponents): Routine<System> {
   const copy = newVector(routine, data, n * n);
   scaleMatrix(data, n, preScale, copy);

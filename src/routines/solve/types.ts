@@ -11,7 +11,7 @@ export const SOLVE_ROUNDINGS = ["correct", "backward"] as const;
 /** The accuracy of a solution: correctly rounded, or with a small backward error. */
 export type SolveRounding = (typeof SOLVE_ROUNDINGS)[number];
 
-/** The part of an AbortSignal that solve() uses. Its own type comes with "DOM" or Node's types, and a program may be compiled with neither. */
+/** The part of an AbortSignal that is used. Its own type needs "DOM" or Node's types, and a program may be compiled with neither. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   throwIfAborted(): void;
@@ -27,7 +27,7 @@ export interface SolveOptions {
   fallback?: boolean | undefined;
   /** The maximum number of corrections with one set of factors; default: 30. It does not limit exact arithmetic. */
   maxIterations?: number | undefined;
-  /** An AbortSignal. It ends exact arithmetic early: the solution is then not certified. If it is aborted before the call, the call fails. */
+  /** An AbortSignal. It ends exact arithmetic early; the solution is then not certified. If aborted before the call, the call fails. */
   signal?: AbortSignalLike | undefined;
   /** Called repeatedly during exact arithmetic; `done` is from 0 to 1. */
   onProgress?: ((stage: string, done: number) => void) | undefined;
