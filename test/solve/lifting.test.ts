@@ -57,7 +57,7 @@ function known(random: Random, x: readonly Component[], powers: boolean): Known 
   });
   const shift = Math.max(...x.map(({ e }, j) => (scale.cols[j] as number) - e));
   const z = x.map(({ p, e }, j) => p << BigInt(shift + e - (scale.cols[j] as number)));
-  // StridedMatrix of column j have the factor q_j, which x_j is divided by.
+  // Entries of column j have the factor q_j, which x_j is divided by.
   const integers = timesVector(
     F.map((row) => row.map((v, j) => v / (x[j]?.q as bigint))),
     z,

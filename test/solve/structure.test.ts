@@ -170,7 +170,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 2 + random.below(12);
       const powers = (): number[] => range(n).map(() => random.below(800) - 400);
       const [rows, cols, order] = [powers(), powers(), permutation(random, n)];
-      // StridedMatrix far below 1, and a permutation of numbers from 1 to 2, scaled.
+      // Entries far below 1, and a permutation of numbers from 1 to 2, scaled.
       const data = Float64Array.from({ length: n * n }, (_, e) => {
         const [i, j] = [Math.floor(e / n), e % n];
         const v = order[i] === j ? 1 + Math.abs(random.signed()) / 2 : random.signed() * 2 ** -80;

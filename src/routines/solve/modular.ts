@@ -98,7 +98,7 @@ export function* invertModulo(
       const column = eliminate(panel, n, width, p, isUsed, rows.subarray(first, first + width));
       if (column >= 0) return { p, column: first + column, rows: rows.slice(0, first + column) };
       const Q = yield* readRows(allocation.value, rows.subarray(first, first + width));
-      updateFactors(panel, Q, n, first, width, p, rows);
+      formUpdateFactors(panel, Q, n, first, width, p, rows);
       yield* subtractProduct(routine, allocation.value, panel, Q, width, p);
     }
     isInverted = true;
@@ -109,7 +109,15 @@ export function* invertModulo(
 }
 
 // Turn the eliminated panel and the pivot rows of C into the two factors of the product above, in place.
-function updateFactors(panel: Float64Array, Q: Float64Array, n: number, first: number, width: number, p: number, rows: Int32Array): void {
+function formUpdateFactors(
+  panel: Float64Array,
+  Q: Float64Array,
+  n: number,
+  first: number,
+  width: number,
+  p: number,
+  rows: Int32Array,
+): void {
   for (let e = 0; e < panel.length; e++) panel[e] = -(panel[e] as number);
   for (let k = 0; k < width; k++) {
     Q[k * n + first + k] = remainder((Q[k * n + first + k] as number) + 1, p);

@@ -2,7 +2,7 @@
 // floating-point", 2009). An approximate inverse R of F, however inaccurate, makes R F much better conditioned, by a factor of about
 // 2^53. That product B, computed exactly and rounded once, has factors with a proof (certificate.ts), and F^-1 r = (R F)^-1 (R r).
 //
-// R F = B + E with |E| <= 2^-53 |B| entry by entry. |B| exceeds |L| |U| only slightly, and the certificate allows for 16 more roundings
+// R F = B + E with |E| <= 2^-53 |B| entry by entry. |B| exceeds |L| |U| at most slightly, and the certificate allows for 16 more roundings
 // than there are, so it holds for R F too. A residual is a sum of three words. Its remainder is below 2^-158 of its largest entry and
 // contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
 
