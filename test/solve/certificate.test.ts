@@ -12,12 +12,12 @@ import { permutation } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
 import { SEED } from "./checks.ts";
 import {
+  approximateFactors,
   identity,
   keepWhole,
   larger,
   magnitude,
   openRunners,
-  plainFactors,
   shifted,
   shiftedMatrix,
   solveWhole,
@@ -29,7 +29,7 @@ import {
 const runners = await openRunners();
 
 function* weightsOf(data: Float64Array, n: number): Routine<Float64Array | undefined> {
-  const factors = yield* plainFactors(data, n);
+  const factors = yield* approximateFactors(data, n);
   try {
     return (yield* certify("test", factors))?.weights;
   } finally {

@@ -60,7 +60,7 @@ export function* keepSlices(slices: Slices): Routine<EngineSlices> {
 export const keepWhole = (data: Float64Array, n: number): Routine<Allocation<StridedOperand>> => keepMatrix("test", square(data, n), true);
 
 /** The binary64 factors of a matrix that is not scaled. */
-export function* plainFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {
+export function* approximateFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {
   const [ones, none] = [new Float64Array(n).fill(1), new Float64Array(0)];
   const scaling = { rows: ones, cols: ones };
   return (yield (kernels) =>
