@@ -13,7 +13,7 @@ import type { Kernels } from "../engines/kernels.ts";
 import type { Kind } from "../engines/table.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { level1, onlyNegativeZeros, type RoundOptions, reductions } from "../routines/level1.ts";
-import { copiedOutput, laterOutput } from "../routines/outputs.ts";
+import { asyncOutput, copiedOutput } from "../routines/outputs.ts";
 import { asyncRoutines } from "../routines/routines.ts";
 import type { Solves } from "../routines/solve/types.ts";
 import type { SparseOptions, TriangularPlan } from "../routines/sparse/types.ts";
@@ -217,7 +217,7 @@ function elementwise(backend: Backend, routine: "exaxpy" | "exscal" | "exinvscal
     const map: Kernels["map"] = (op, alpha, x, y) => {
       const [name, target] = op === "axpy" ? ["y", y] : ["x", x];
       if (backend.map && !(isOnHost(x) && isOnHost(y))) {
-        const out = laterOutput(routine, name, asRow(target), true);
+        const out = asyncOutput(routine, name, asRow(target), true);
         const pending = backend.map(op, alpha, op === "axpy" ? x : out.entries.data, out.entries.data);
         finish = async () => {
           await pending;

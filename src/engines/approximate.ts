@@ -1,11 +1,12 @@
+// The contract of the kernels of solve() in ordinary arithmetic: approximate factors, their inverses, residuals. Every engine implements
+// it; src/routines/solve calls it. Exact residuals and proofs decide what the results are worth, so an engine may compute in any order,
+// and the last bits may differ between engines.
+
 import type { StridedOperand } from "../arrays/matrix.ts";
 import type { Format } from "../arrays/types.ts";
 import type { Later } from "./memory.ts";
 
-// What solve() is made of beside the exact kernels: a factorisation in ordinary arithmetic. The exact residual decides what its
-// result is worth, so an engine may compute it in any order; its last bits are the engine's own.
-
-/** Powers of two for rows and columns: what is factored is rows[i] * a_ij * cols[j], rounded to the format. */
+/** Powers of two for rows and columns: the matrix that is factored has the entries rows[i] * a_ij * cols[j], rounded to the format. */
 export interface Scaling {
   readonly rows: Float64Array;
   readonly cols: Float64Array;
@@ -15,45 +16,45 @@ export interface Scaling {
 export interface ApproximateFactors {
   readonly n: number;
   readonly format: Format;
-  /** The first column whose pivot is 0 or not finite, where the work ended; -1 if there is none. */
+  /** The first column whose pivot is 0 or not finite, where the factorisation stopped; -1 if there is none. */
   readonly column: number;
-  /** The least and the largest magnitude on the diagonal of U, if there is no such column. */
+  /** The smallest and the largest magnitude on the diagonal of U, if there is no such column. */
   readonly least: number;
   readonly largest: number;
   /**
-   * No product l_ik u_kj goes through more roundings than this on its way into an entry: those of the sums it is part of, and those of the
-   * subtractions that follow. So |P R A C - L U| <= gamma |L| |U| with gamma = roundings u / (1 - roundings u), up to underflow.
+   * The largest number of roundings that a product l_ik u_kj goes through: in the sum that it is part of, and in the subtractions that
+   * follow. So |P R A C - L U| <= gamma |L| |U| with gamma = roundings u / (1 - roundings u), up to underflow.
    */
   readonly roundings: number;
   free(): void;
 }
 
 /**
- * Approximate inverses X of L and Y of U, stored like the factors: X is unit lower triangular, Y upper triangular. Every entry comes
- * from substitution with the factor, in any order of summation, with or without fused multiply-adds:
- * |L X - I| <= gamma |L| |X| and |U Y - I| <= gamma |U| |Y| hold entry by entry, up to underflow (solve/certificate.ts).
+ * Approximate inverses X of L and Y of U, stored like the factors: X is unit lower triangular, Y upper triangular. Every entry is computed
+ * by substitution with the factor, in any order of summation, with or without fused multiply-adds. So |L X - I| <= gamma |L| |X| and
+ * |U Y - I| <= gamma |U| |Y| hold entry by entry, up to underflow (solve/certificate.ts).
  */
 export interface ApproximateInverses {
   readonly n: number;
-  /** As those of factors. */
+  /** As in ApproximateFactors. */
   readonly roundings: number;
   free(): void;
 }
 
 /**
- * The kernels of solve(). Arguments have been checked. An asynchronous engine answers later, has read what it needs when a call
- * returns, and writes its outputs when it resolves.
+ * The approximate kernels of solve(). Arguments have been checked. An asynchronous engine has read its inputs when a call returns, and
+ * writes its outputs when the promise resolves.
  */
 export interface ApproximateKernels {
   /**
-   * For each row of A (for each column, with the steps exchanged) the sum and the largest of the magnitudes scale[j] * abs(a_ij),
-   * in binary64, roundings as they come. A NaN in a row makes its largest NaN.
+   * For each row of A, the sum and the largest of the magnitudes scale[j] * abs(a_ij), in ordinary binary64 arithmetic. (For columns,
+   * exchange the strides.) If a row has a NaN, its largest magnitude is NaN.
    */
   magnitudes(routine: string, A: StridedOperand, scale: Float64Array, sums: Float64Array, largest: Float64Array): Later<void>;
   /**
-   * P (R A C) = L U with partial pivoting in that format. The k right-hand sides b, n by k row by row and scaled already, go
-   * through the elimination with the matrix; x is what back substitution makes of them. Without any, k is 0. x is left alone
-   * where a pivot is 0 or not finite.
+   * P (R A C) = L U with partial pivoting in that format. The k right-hand sides b, n by k row by row and already scaled, go through the
+   * elimination with the matrix; x has their solutions, after back substitution. k may be 0. If a pivot is 0 or not finite, x is not
+   * written.
    */
   factorize(
     routine: string,
@@ -64,15 +65,15 @@ export interface ApproximateKernels {
     k: number,
     x: Float64Array,
   ): Later<ApproximateFactors>;
-  /** r := b + alpha A x in binary64, roundings as they come, for k right-hand sides as above. An engine may have none. */
+  /** r := b + alpha A x in ordinary binary64 arithmetic, for k right-hand sides as above. Optional. */
   residual?(routine: string, alpha: number, A: StridedOperand, x: Float64Array, b: Float64Array, k: number, r: Float64Array): Later<void>;
   /** Row swaps, forward and backward substitution in the factors' format, for k right-hand sides as above. */
   substitute(routine: string, factors: ApproximateFactors, b: Float64Array, k: number, x: Float64Array): Later<void>;
-  /** The inverses of both factors, which are of binary64 and have no bad pivot. */
+  /** The inverses of both factors. The factors are binary64, and no pivot is 0 or not finite. */
   invert(routine: string, factors: ApproximateFactors): Later<ApproximateInverses>;
   /**
-   * out := |T| v with T the lower (unit) or upper triangle of factors of binary64 or of their inverses, v >= 0, in binary64,
-   * roundings as they come: the relative error of an entry is below (n + 2) 2^-53 where nothing underflows.
+   * out := |T| v with T the lower (unit) or upper triangle of binary64 factors or of their inverses, and v >= 0, in ordinary binary64
+   * arithmetic: the relative error of an entry is below (n + 2) 2^-53 if nothing underflows.
    */
   weigh(
     routine: string,
@@ -82,16 +83,19 @@ export interface ApproximateKernels {
     out: Float64Array,
   ): Later<void>;
   /**
-   * C := C - P Q modulo p, for a C that keepMatrix() returned, P of rows by depth and Q of depth by columns, row by row. All are whole
-   * numbers: those of C and the results at most p in magnitude, those of P and Q at most p / 2, and p < 2^23, depth <= 64. An engine
-   * may have none.
+   * C := C - P Q modulo p, for a C that keepMatrix() returned, P rows by depth and Q depth by columns, row by row. All entries are
+   * integers: those of C and of the result at most p in magnitude, those of P and Q at most p / 2, with p < 2^23 and depth <= 64.
+   * Optional.
    */
   subtractModulo?(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
-  /** The same for one right-hand side, on an engine that can compute the next residual meanwhile. */
+  /** substitute() for one right-hand side, while the engine computes the next residual. Optional. */
   refine?(routine: string, factors: ApproximateFactors, b: Float64Array, x: Float64Array, next: NextResidual): Later<void>;
 }
 
-/** r := c - alpha A y as in twice the working precision, then rounded; `update` is called for each block of x that is there, to bring that of y up to date. */
+/**
+ * r := c - alpha A y, as accurate as in twice the working precision, then rounded. As soon as a block of x is known, `update` is called
+ * with its range to update that block of y.
+ */
 export interface NextResidual {
   readonly A: StridedOperand;
   readonly alpha: number;

@@ -1,3 +1,6 @@
+// The vector routines: checks, then a reduction (engines/reduce.ts; docs/stages.md) or an elementwise kernel. src/api builds the public
+// functions from these.
+
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../arrays/checks.ts";
 import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Real, Rounding } from "../arrays/types.ts";
@@ -19,14 +22,14 @@ export interface Reductions<V extends Operand, R = number> {
   exnrm2(x: V, options?: RoundOptions): R;
 }
 
-/** The vector routines for one precision; src/index.ts says what each returns. */
+/** The vector routines for one precision; src/api/vectorRoutines.ts documents each. */
 export interface Level1<V extends Real> extends Reductions<V> {
   exaxpy(alpha: number, x: V, y: V): V;
   exscal(alpha: number, x: V): V;
   exinvscal(alpha: number, x: V): V;
 }
 
-/** The reductions on an engine; `of` makes an R of a number that needs no engine. */
+/** The reductions on an engine; `of` wraps a result that needs no engine. */
 export function reductions<R>(run: Reducer<R>, of: (value: number) => R): Reductions<Operand, R> {
   return {
     exsum(x: Operand, options?: RoundOptions): R {
@@ -82,7 +85,7 @@ function roundingOf(routine: string, options: RoundOptions | undefined): Roundin
   return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 
-/** Whether a vector holds no term but -0, which is the state of an empty sum. The engine decides it for a vector that the host cannot read. */
+/** Whether all terms are -0, so that the sum is -0; true without terms. The engine tests vectors that the host cannot read. */
 export function onlyNegativeZeros(x: Operand): boolean {
   if (!isOnHost(x)) return x.length === 0;
   for (let i = 0; i < x.length; i++) if (!Object.is(x[i], -0)) return false;

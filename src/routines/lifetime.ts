@@ -1,14 +1,14 @@
-// The memory behind an object that users hold (a plan, factors): it is freed on request or when the object is collected, but not
-// before the calls that use it are done.
+// The lifetime of engine memory behind an object that users hold: a plan (sparse/sptrsv.ts), factors (solve/factor.ts, routines.ts). It is
+// freed on request or when the object is garbage-collected, but not before pending calls are done.
 import { ShapeError } from "../arrays/errors.ts";
 import type { Routine } from "../engines/steps.ts";
 
-/** What is freed, and when calls that use it are done. */
+/** The memory, and how many calls use it. */
 interface Memory {
   pending: number;
   freed: boolean;
   free(): void;
-  /** Called whenever the last pending call is done. */
+  /** Called when the last pending call is done and the memory stays in use. */
   idle(): void;
 }
 const collected = new FinalizationRegistry<Memory>(release);
@@ -18,13 +18,13 @@ function release(memory: Memory): void {
   if (memory.pending === 0) memory.free();
 }
 
-/** All methods of the public object refer to its Lifetime: once none can be called any more, it is collected. */
+/** All methods of the public object refer to its Lifetime, so it is collected once none of them can be called any more. */
 export class Lifetime {
   private readonly memory: Memory;
 
   /**
-   * `freedError` follows the name of the routine in the error of a call that comes too late. With `isCollected` the memory goes by itself
-   * when it is collected. (A FinalizationRegistry holds what it is given until the event loop turns; such memory may go before.)
+   * `freedError` follows the name of the routine in the error of a call after free(). `isCollected`: the memory is garbage-collected by
+   * itself. (A FinalizationRegistry would hold it until the event loop runs; without one it may be collected earlier.)
    */
   constructor(
     private readonly freedError: string,
@@ -40,11 +40,12 @@ export class Lifetime {
     return this.memory.pending > 0;
   }
 
+  /** Throws if the memory was freed. */
   checkOpen(routine: string): void {
     if (this.memory.freed) throw new ShapeError(`${routine}: ${this.freedError}`);
   }
 
-  /** A call that uses the memory. */
+  /** Run a call that uses the memory. */
   *use<R>(call: Routine<R>): Routine<R> {
     const { memory } = this;
     memory.pending++;

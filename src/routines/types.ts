@@ -1,3 +1,6 @@
+// The public types of the vector and matrix routines, for one precision, for either and with promises. src/api and src/index.ts export
+// them; those of solve() and sptrsv() are in their folders.
+
 import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
 import type { Level1, RoundOptions } from "./level1.ts";
 import type { Factored } from "./solve/types.ts";
@@ -27,7 +30,7 @@ export interface RefineOptions {
 export interface LU<V extends Real = Float64Array> {
   /** Unit L below the diagonal, U on and above it, row by row. */
   readonly lu: Matrix<V>;
-  /** min(rows, cols) of them: row k was swapped with row pivots[k], counted from 0. */
+  /** min(rows, cols) pivots: row k was swapped with row pivots[k], counted from 0. */
   readonly pivots: Int32Array;
   /** The solution of A x = b, a new vector; for square A. */
   solve(b: V, options?: RefineOptions): V;
@@ -36,13 +39,13 @@ export interface LU<V extends Real = Float64Array> {
 /** The factors of many matrices of order n, one after another, each row by row. */
 export interface BatchLU<V extends Real = Float64Array> {
   readonly lu: V;
-  /** n for each matrix. */
+  /** n pivots for each matrix. */
   readonly pivots: Int32Array;
   /** For each matrix 0, or 1 + the column of its zero pivot; then its factors are NaN, and its pivots 0. */
   readonly info: Int32Array;
 }
 
-/** The matrix routines for one precision; src/index.ts says what each returns. */
+/** The dense matrix routines for one precision; src/api/matrixRoutines.ts documents each. */
 export interface Dense<V extends Real> {
   exgemv(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
   exgemm(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
@@ -55,8 +58,8 @@ export interface Dense<V extends Real> {
 export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {}
 
 /**
- * The routines for code that does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All
- * arguments of a call are of one type, so that the compiler still refuses two precisions.
+ * The routines for code that does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All arguments of a call
+ * have one type, so the compiler still rejects mixed precisions.
  */
 export interface EitherPrecision {
   exsum<V extends Real>(x: V, options?: RoundOptions): number;
@@ -77,9 +80,9 @@ export interface EitherPrecision {
 /** All routines, for either precision. */
 export type BothPrecisions = Routines<Float64Array> & Routines<Float32Array> & EitherPrecision;
 
-/** A method that answers later. */
+/** The asynchronous version of a method. */
 export type Method<F> = F extends (...args: infer P) => infer R ? (...args: P) => Promise<Deferred<R>> : F;
-/** What it answers: objects with methods have asynchronous ones. */
+/** What its promise resolves to: the methods of a returned object are asynchronous too. */
 export type Deferred<R> =
   R extends LU<infer V>
     ? AsyncMethods<LU<V>>

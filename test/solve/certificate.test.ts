@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Routine } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
 import { certify } from "../../src/routines/solve/certificate.ts";
-import { exactMatrix, scaleOf } from "../../src/routines/solve/exact.ts";
+import { exactMatrix, factorScale } from "../../src/routines/solve/exact.ts";
 import { factorize } from "../../src/routines/solve/factors.ts";
 import { productCorrector } from "../../src/routines/solve/product.ts";
 import { systemOf } from "../../src/routines/solve/system.ts";
@@ -13,12 +13,12 @@ import { SEED } from "../effort.ts";
 import { permutation } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
 import {
+  approximateFactors,
   identity,
   keepWhole,
   larger,
   magnitude,
   openRunners,
-  plainFactors,
   shifted,
   shiftedMatrix,
   solveWhole,
@@ -30,7 +30,7 @@ import {
 const runners = await openRunners();
 
 function* weightsOf(data: Float64Array, n: number): Routine<Float64Array | undefined> {
-  const factors = yield* plainFactors(data, n);
+  const factors = yield* approximateFactors(data, n);
   try {
     return (yield* certify("test", factors))?.weights;
   } finally {
@@ -235,14 +235,14 @@ describe(`correctors by products, HALFULP_SEED=${SEED}`, () => {
     const system = yield* systemOf("test", kept);
     const { factors } = yield* factorize(system, "double", new Float64Array(0), 0);
     try {
-      if (factors.broken) return "broken";
+      if (factors.isBroken) return "broken";
       const corrector = yield* productCorrector(exactMatrix("test", n, data), system, factors);
       if (!corrector) return undefined;
       try {
         const unit = new Float64Array(n * n);
         for (let i = 0; i < n; i++) unit[i * n + i] = 1;
         const R = shiftedMatrix(yield* factors.substitute(unit, n), n, PLACES);
-        const { rows, cols } = scaleOf(system);
+        const { rows, cols } = factorScale(system);
         const F = range(n).map((i) =>
           range(n).map((j) => shifted(data[i * n + j] as number, PLACES + (rows[i] as number) + (cols[j] as number))),
         );

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, solve } from "../../src/index.ts";
-import { exactMatrix, freeExact, proveRegular } from "../../src/routines/solve/exact.ts";
+import { exactMatrix, freeExactMatrix, proveRegular } from "../../src/routines/solve/exact.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, type LocalKernels, Random } from "../../src/study.ts";
 import { cases, FULL, SEED, sample } from "../effort.ts";
@@ -205,7 +205,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
         if (error instanceof SingularError) return error.index;
         throw error;
       } finally {
-        freeExact(exact);
+        freeExactMatrix(exact);
       }
     };
     for (let round = 0; round < cases(200, 40); round++) {

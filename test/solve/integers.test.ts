@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import {
   bitLength,
   digitBits,
+  integerScale,
+  integerVector,
   lastBit,
   lastBits,
-  partOf,
-  type Scale,
+  type ScaleExponents,
   type Slices,
   slicesOf,
-  wholeScale,
-  wholeVector,
+  slicesOfRows,
 } from "../../src/routines/solve/integers.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
@@ -75,7 +75,7 @@ describe(`powers that make a matrix whole, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(6);
       const kind = KINDS[k % KINDS.length] as (typeof KINDS)[number];
       const A = matrixOf(random, n, kind);
-      const { rows, cols } = wholeScale(lastBits(A), n);
+      const { rows, cols } = integerScale(lastBits(A), n);
       const M = range(n).map((i) => range(n).map((j) => shifted(A[i * n + j] as number, (rows[i] as number) + (cols[j] as number))));
       const lines = [...M, ...range(n).map((j) => M.map((row) => row[j] as bigint))];
       for (const line of lines)
@@ -101,7 +101,7 @@ const combined = ({ n, bits, count, data }: Slices): Whole =>
   );
 
 // 2^shift R A C by definition, and the shift that makes it whole, not more.
-function wholeMatrix(A: Float64Array, n: number, { rows, cols }: Scale): { M: Whole; shift: number } {
+function wholeMatrix(A: Float64Array, n: number, { rows, cols }: ScaleExponents): { M: Whole; shift: number } {
   const powers = Array.from(A, (_, e) => (rows[Math.floor(e / n)] as number) + (cols[e % n] as number));
   const lasts = Array.from(A, (v, e) => (v === 0 ? [] : [lastBitOf(v) + (powers[e] as number)])).flat();
   const shift = lasts.length === 0 ? 0 : -Math.min(...lasts);
@@ -122,7 +122,7 @@ function checkSlices(slices: Slices, M: Whole, what: string): void {
   expect(determinant(M) <= 1n << BigInt(bound), what).toBe(true);
 }
 
-const NO_SCALE = (n: number): Scale => ({ rows: new Int32Array(n), cols: new Int32Array(n) });
+const NO_SCALE = (n: number): ScaleExponents => ({ rows: new Int32Array(n), cols: new Int32Array(n) });
 
 describe(`slices, HALFULP_SEED=${SEED}`, () => {
   it("make up the scaled matrix exactly, and their sizes are bounds, for random matrices and powers", () => {
@@ -132,7 +132,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
       const kind = KINDS[k % KINDS.length] as (typeof KINDS)[number];
       const A = matrixOf(random, n, kind);
       const powers = (): Int32Array => Int32Array.from({ length: n }, () => random.below(201) - 100);
-      const scale = k % 3 === 0 ? wholeScale(lastBits(A), n) : k % 3 === 1 ? { rows: powers(), cols: powers() } : NO_SCALE(n);
+      const scale = k % 3 === 0 ? integerScale(lastBits(A), n) : k % 3 === 1 ? { rows: powers(), cols: powers() } : NO_SCALE(n);
       const slices = slicesOf("test", A, lastBits(A), n, scale);
       const { M, shift } = wholeMatrix(A, n, scale);
       expect(slices, kind).toMatchObject({ n, shift, bits: digitBits(n) });
@@ -210,7 +210,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
       const slices = slicesOf("test", A, lastBits(A), n, NO_SCALE(n));
       const rows = permutation(random, n).slice(0, 1 + random.below(n - 1));
       const M = combined(slices);
-      const part = partOf(slices, rows);
+      const part = slicesOfRows(slices, rows);
       expect(part, kind).toMatchObject({ n: rows.length, bits: slices.bits, shift: slices.shift, count: slices.count });
       checkSlices(
         part,
@@ -229,16 +229,16 @@ describe(`whole vectors, HALFULP_SEED=${SEED}`, () => {
       const b = vector(random, 1 + random.below(6), kind);
       if (random.below(3) === 0) b[0] = 0;
       const rows = Int32Array.from(b, () => random.below(4001) - 2000);
-      const { whole, grid } = wholeVector(b, rows);
-      expect(whole, kind).toEqual(Array.from(b, (v, i) => (v === 0 ? 0n : shifted(v, (rows[i] as number) + grid))));
-      if (whole.some((v) => v !== 0n))
+      const { integers, shift } = integerVector(b, rows);
+      expect(integers, kind).toEqual(Array.from(b, (v, i) => (v === 0 ? 0n : shifted(v, (rows[i] as number) + shift))));
+      if (integers.some((v) => v !== 0n))
         expect(
-          whole.some((v) => v % 2n !== 0n),
+          integers.some((v) => v % 2n !== 0n),
           kind,
         ).toBe(true);
-      else expect(grid).toBe(0);
+      else expect(shift).toBe(0);
     }
-    expect(wholeVector(Float64Array.of(0, -0), Int32Array.of(-5000, 5000))).toEqual({ whole: [0n, 0n], grid: 0 });
+    expect(integerVector(Float64Array.of(0, -0), Int32Array.of(-5000, 5000))).toEqual({ integers: [0n, 0n], shift: 0 });
   });
 });
 

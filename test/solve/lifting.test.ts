@@ -1,7 +1,7 @@
 // Refinement in exact arithmetic, for systems whose exact solution is known: zeros, ties, and numbers next to ties.
 
 import { describe, expect, it } from "vitest";
-import { lastBits, type Scale, slicesOf } from "../../src/routines/solve/integers.ts";
+import { lastBits, type ScaleExponents, slicesOf } from "../../src/routines/solve/integers.ts";
 import { type LiftedSystem, liftNumerically } from "../../src/routines/solve/lifting.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
@@ -33,19 +33,19 @@ const dyadic = (p: bigint, e = 0): Component => ({ p, q: 1n, e });
 interface Known {
   readonly n: number;
   readonly A: Float64Array;
-  readonly scale: Scale;
+  readonly scale: ScaleExponents;
   /** F = R A C, and its inverse, rounded. */
   readonly F: Whole;
   readonly inverse: Float64Array;
   readonly x: readonly Component[];
-  readonly right: { whole: bigint[]; grid: number };
+  readonly right: { integers: bigint[]; shift: number };
 }
 
 const PLACES = 64; // of quotients, for inverses
 
 /**
- * A system with the solution x: F has small whole numbers and a stronger diagonal, column j in multiples of the denominator of x_j,
- * so that right-hand sides are whole numbers times a power of two. x = C z, F z = c.
+ * A system with the solution x: F has small integers and a stronger diagonal, column j in multiples of the denominator of x_j,
+ * so that right-hand sides are integers times a power of two. x = C z, F z = c.
  */
 function known(random: Random, x: readonly Component[], powers: boolean): Known {
   const n = x.length;
@@ -56,10 +56,10 @@ function known(random: Random, x: readonly Component[], powers: boolean): Known 
     const [i, j] = [Math.floor(e / n), e % n];
     return Number(F[i]?.[j] as bigint) * 2 ** -((scale.rows[i] as number) + (scale.cols[j] as number));
   });
-  const grid = Math.max(...x.map(({ e }, j) => (scale.cols[j] as number) - e));
-  const z = x.map(({ p, e }, j) => p << BigInt(grid + e - (scale.cols[j] as number)));
-  // StridedMatrix of column j have the factor q_j, which x_j is divided by.
-  const whole = timesVector(
+  const shift = Math.max(...x.map(({ e }, j) => (scale.cols[j] as number) - e));
+  const z = x.map(({ p, e }, j) => p << BigInt(shift + e - (scale.cols[j] as number)));
+  // Entries of column j have the factor q_j, which x_j is divided by.
+  const integers = timesVector(
     F.map((row) => row.map((v, j) => v / (x[j]?.q as bigint))),
     z,
   );
@@ -69,7 +69,7 @@ function known(random: Random, x: readonly Component[], powers: boolean): Known 
     const v = exact.Y[Math.floor(e / n)]?.[e % n] as bigint;
     return Number((v << BigInt(PLACES)) / exact.d) * 2 ** -PLACES;
   });
-  return { n, A, scale, F, inverse, x, right: { whole, grid } };
+  return { n, A, scale, F, inverse, x, right: { integers, shift } };
 }
 
 const rounded = ({ p, q, e }: Component): number => nearest(p, q, e, "binary64") + 0;
@@ -119,7 +119,7 @@ async function lifted(
             weights,
             words,
             correct,
-            tieBound: () => ({ unit: slices.shift - right.grid, denominator: slices.determinant }),
+            tieBound: () => ({ unit: slices.shift - right.shift, denominator: slices.determinant }),
           },
           right,
           open,
@@ -130,7 +130,7 @@ async function lifted(
           },
         );
       } finally {
-        slices.kept.free();
+        slices.allocation.free();
       }
     })(),
   );
@@ -251,7 +251,7 @@ describe(`refinement in whole numbers, HALFULP_SEED=${SEED}`, () => {
         F: [[q]],
         inverse: Float64Array.of(1 / Number(q)),
         x: [{ p, q, e: 0 }],
-        right: { whole: [p], grid: 0 },
+        right: { integers: [p], shift: 0 },
       };
       for (const runner of runners.slice(0, 2)) check(await lifted(runner, system), system, [0], `${p} / ${q}`);
     }
@@ -272,15 +272,15 @@ describe(`refinement in whole numbers, HALFULP_SEED=${SEED}`, () => {
   it("gives the corrector 53 or 159 bits of the residual, below 1", async () => {
     const random = new Random(SEED + 5);
     const system = known(random, [...ties(random).slice(0, 5), ...generic(random)], true);
-    const { whole } = system.right;
-    const length = whole.reduce((most, v) => larger(most, magnitude(v)), 0n).toString(2).length;
+    const { integers } = system.right;
+    const length = integers.reduce((most, v) => larger(most, magnitude(v)), 0n).toString(2).length;
     for (const words of [1, 3] as const) {
       let isFirst = true;
       const correct: Correct = function* (r) {
         expect(r.length).toBe(words);
         for (const word of r) for (const v of word) expect(Math.abs(v)).toBeLessThanOrEqual(1);
         if (isFirst) {
-          for (const [i, v] of whole.entries()) {
+          for (const [i, v] of integers.entries()) {
             // In units of 2^-2000.
             const sum = r.reduce((s, word) => s + shifted(word[i] as number, 2000), 0n);
             const left = magnitude((v << 2000n) / (1n << BigInt(length)) - sum);

@@ -5,7 +5,7 @@ import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { EngineMemory } from "../../src/engines/memory.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import type { MatrixKernels } from "../../src/engines/steps.ts";
-import { digitBits, lastBits, type Slices, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
+import { digitBits, integerScale, lastBits, type Slices, slicesOf } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/routines/solve/modular.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, Random } from "../../src/study.ts";
@@ -64,7 +64,7 @@ describe(`residues of slices, HALFULP_SEED=${SEED}`, () => {
       for (let k = 0; k < 20; k++) {
         const n = 1 + random.below(5);
         const A = vector(random, n * n, kind);
-        const scale = k % 2 === 0 ? wholeScale(lastBits(A), n) : { rows: new Int32Array(n), cols: new Int32Array(n) };
+        const scale = k % 2 === 0 ? integerScale(lastBits(A), n) : { rows: new Int32Array(n), cols: new Int32Array(n) };
         const slices = slicesOf("test", A, lastBits(A), n, scale);
         for (const p of [firstPrime(n), 65521]) {
           const residues = residuesOf(slices, p);
@@ -125,8 +125,8 @@ function residuesAtRandom(random: Random, n: number, p: number): Float64Array {
   return Float64Array.from({ length: n * n }, one);
 }
 
-function readInverse({ kept, rows }: ModularInverse, n: number): Float64Array {
-  const { data, offset, rowStride } = kept.value as StridedMatrix;
+function readInverse({ allocation, rows }: ModularInverse, n: number): Float64Array {
+  const { data, offset, rowStride } = allocation.value as StridedMatrix;
   const inverse = new Float64Array(n * n);
   for (let k = 0; k < n; k++)
     for (let l = 0; l < n; l++) inverse[k * n + (rows[l] as number)] = data[offset + (rows[k] as number) * rowStride + l] as number;
@@ -159,7 +159,7 @@ describe(`inverses modulo p, HALFULP_SEED=${SEED}`, () => {
           const inverse = readInverse(found, n);
           for (const v of inverse) expect(Math.abs(v), what).toBeLessThanOrEqual(p);
           expect({ inverse: wholeOf(inverse, n).map((row) => row.map((v) => modulo(v, BigInt(p)))) }, what).toEqual(want);
-          found.kept.free();
+          found.allocation.free();
         }
       }
     }

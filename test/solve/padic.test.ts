@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Routine } from "../../src/engines/steps.ts";
-import { lastBits, type Scale, slicesOf, wholeScale } from "../../src/routines/solve/integers.ts";
+import { integerScale, lastBits, type ScaleExponents, slicesOf } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, residuesOf } from "../../src/routines/solve/modular.ts";
 import { type Fractions, liftModulo } from "../../src/routines/solve/padic.ts";
 import { Random } from "../../src/study.ts";
@@ -17,12 +17,12 @@ const runners = await openRunners();
 interface Problem {
   readonly n: number;
   readonly A: Float64Array;
-  readonly scale: Scale;
+  readonly scale: ScaleExponents;
   readonly M: Whole;
 }
 
 function problem(A: Float64Array, n: number): Problem {
-  const scale = wholeScale(lastBits(A), n);
+  const scale = integerScale(lastBits(A), n);
   const power = (i: number, j: number): number => (scale.rows[i] as number) + (scale.cols[j] as number);
   return { n, A, scale, M: range(n).map((i) => range(n).map((j) => shifted(A[i * n + j] as number, power(i, j)))) };
 }
@@ -42,8 +42,8 @@ function* lifted(
     try {
       return { found: yield* liftModulo("test", kept, inverse, whole, progress), steps: progress.count };
     } finally {
-      kept.kept.free();
-      inverse.kept.free();
+      kept.allocation.free();
+      inverse.allocation.free();
     }
   }
   throw new Error("no prime is left");

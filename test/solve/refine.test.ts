@@ -5,7 +5,7 @@ import { stridedView } from "../../src/arrays/matrix.ts";
 import type { ApproximateKernels } from "../../src/engines/approximate.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution } from "../../src/index.ts";
-import { measuredAnew } from "../../src/routines/solve/refine.ts";
+import { measure } from "../../src/routines/solve/refine.ts";
 import { systemOf } from "../../src/routines/solve/system.ts";
 import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
@@ -285,7 +285,7 @@ describe("refinement", () => {
 describe(`the exact measures, HALFULP_SEED=${SEED}`, () => {
   const measured = (A: Matrix, x: Float64Array, b: Float64Array): ReturnType<typeof measures> => {
     const system = runSync(systemOf("solve", { value: stridedView(A), free() {} }), () => reference);
-    const { residual, backwardError } = runSync(measuredAnew(system, b, x), () => reference);
+    const { residual, backwardError } = runSync(measure(system, b, x), () => reference);
     return { residual, backwardError };
   };
 

@@ -1,7 +1,7 @@
 // Patterns of zeros, and powers of two by assignment: both against definitions that can be tried out for small orders.
 
 import { describe, expect, it } from "vitest";
-import { assignmentPowers } from "../../src/routines/solve/balance.ts";
+import { matchingExponents } from "../../src/routines/solve/matching.ts";
 import { perfectMatching, structuralZeros } from "../../src/routines/solve/structure.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
@@ -122,7 +122,7 @@ function exponentOf(x: number): number {
 }
 
 function checkPowers(data: Float64Array, n: number, what: string): void {
-  const found = assignmentPowers(data, n);
+  const found = matchingExponents(data, n);
   const size = (i: number, j: number): number => {
     const v = data[i * n + j] as number;
     return v === 0 ? Number.NEGATIVE_INFINITY : exponentOf(v) + (found?.rows[i] as number) + (found?.cols[j] as number);
@@ -156,7 +156,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(7);
       const data = randomPattern(random, n, 15 + random.below(50)).map((v) => v * random.signed() * 2 ** (random.below(600) - 300));
       const isThere = (i: number, j: number): boolean => data[i * n + j] !== 0;
-      const isFound = assignmentPowers(data, n) !== undefined;
+      const isFound = matchingExponents(data, n) !== undefined;
       expect(isFound, `${n}: ${data}`).toBe(hasAssignment(n, isThere));
       checkPowers(data, n, `${n}: ${data}`);
       found += Number(isFound);
@@ -171,14 +171,14 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 2 + random.below(12);
       const powers = (): number[] => range(n).map(() => random.below(800) - 400);
       const [rows, cols, order] = [powers(), powers(), permutation(random, n)];
-      // StridedMatrix far below 1, and a permutation of numbers from 1 to 2, scaled.
+      // Entries far below 1, and a permutation of numbers from 1 to 2, scaled.
       const data = Float64Array.from({ length: n * n }, (_, e) => {
         const [i, j] = [Math.floor(e / n), e % n];
         const v = order[i] === j ? 1 + Math.abs(random.signed()) / 2 : random.signed() * 2 ** -80;
         return v * 2 ** ((rows[i] as number) + (cols[j] as number));
       });
       checkPowers(data, n, `n = ${n}`);
-      const found = assignmentPowers(data, n);
+      const found = matchingExponents(data, n);
       for (let i = 0; i < n; i++) {
         const j = order[i] as number;
         expect((found?.rows[i] as number) + (found?.cols[j] as number)).toBe(0 - (rows[i] as number) - (cols[j] as number));

@@ -6,7 +6,7 @@ import type { ApproximateFactors } from "../../src/engines/approximate.ts";
 import type { Allocation } from "../../src/engines/memory.ts";
 import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
-import type { KeptSlices, Slices } from "../../src/routines/solve/integers.ts";
+import type { EngineSlices, Slices } from "../../src/routines/solve/integers.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { keepMatrix } from "../../src/routines/transfer.ts";
 import { kernels } from "../../src/study.ts";
@@ -45,22 +45,22 @@ export class Counting extends Progress {
   }
 
   // biome-ignore lint/correctness/useYield: it never waits
-  override *goesOn(): Routine<boolean> {
+  override *shouldContinue(): Routine<boolean> {
     return ++this.count <= this.most;
   }
 }
 
 export const square = (data: Float64Array, n: number): StridedMatrix => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 
-export function* keepSlices(slices: Slices): Routine<KeptSlices> {
-  return { ...slices, kept: yield* keepMatrix("test", rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
+export function* keepSlices(slices: Slices): Routine<EngineSlices> {
+  return { ...slices, allocation: yield* keepMatrix("test", rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
 }
 
 /** A square matrix on the engine. */
 export const keepWhole = (data: Float64Array, n: number): Routine<Allocation<StridedOperand>> => keepMatrix("test", square(data, n), true);
 
 /** The binary64 factors of a matrix that is not scaled. */
-export function* plainFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {
+export function* approximateFactors(data: Float64Array, n: number): Routine<ApproximateFactors> {
   const [ones, none] = [new Float64Array(n).fill(1), new Float64Array(0)];
   const scaling = { rows: ones, cols: ones };
   return (yield (kernels) =>

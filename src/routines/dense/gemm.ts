@@ -1,3 +1,5 @@
+// exgemm: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts calls it.
+
 import { checkFlag, checkNumber, checkOptions } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, checkMatrixOf, checkSeparate, stridedView } from "../../arrays/matrix.ts";

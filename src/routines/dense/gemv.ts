@@ -1,3 +1,5 @@
+// exgemv: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts and lu.ts call it.
+
 import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { asRow, checkMatrix, checkSeparate, stridedView } from "../../arrays/matrix.ts";
 import type { MatrixOperand, Operand } from "../../arrays/operands.ts";

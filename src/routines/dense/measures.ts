@@ -1,13 +1,16 @@
+// residualNorm and factorizationError: how accurate a solution or a factorisation is. Public functions; the command and the report use
+// the latter.
+//
+// Both norms are the largest of several exact numbers, rounded once. Rounding does not change the order of numbers: the largest of the
+// rounded numbers is the rounded largest one.
+
 import { checkSize, checkVector, describe, typedArrayTag } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 
-// Both norms are the largest of some exact numbers, rounded once. Rounding does not change their order: the largest
-// of the rounded numbers is the rounded largest one.
-
-/** The max norm of b - A x, computed exactly and rounded once. NaN and infinities as in exgemv; 0 if there are no rows. */
+/** The max norm of b - A x, computed exactly and rounded once. NaN and infinities propagate as in exgemv; 0 if there are no rows. */
 export function residualNorm(A: Matrix<Real>, x: Real, b: Real): number {
   checkMatrix("residualNorm", "A", A);
   checkVector("residualNorm", "x", x);
@@ -26,15 +29,14 @@ export function residualNorm(A: Matrix<Real>, x: Real, b: Real): number {
 }
 
 /**
- * The infinity norm of P A - L U, its largest sum of magnitudes in a row, computed exactly and rounded once. The
- * factors are those of exlu, or any others of the same layout: unit L below the diagonal of `lu`, U on and above it, and
- * row k swapped with row pivots[k], k = 0, 1, …
+ * The infinity norm of P A - L U, the largest row sum of magnitudes, computed exactly and rounded once. The factors are those of exlu, or
+ * any with the same layout: unit L below the diagonal of `lu`, U on and above it, and row k swapped with row pivots[k], k = 0, 1, …
  */
 export function factorizationError(A: Matrix<Real>, factors: { readonly lu: Matrix<Real>; readonly pivots: Int32Array }): number {
   const { lu, pivots } = checkFactors(A, factors);
   const from = stridedView(A);
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(lu);
-  if (cols === 0) return 0; // there may be very many rows of nothing
+  if (cols === 0) return 0; // there may be very many empty rows
   const order = permutation(rows, pivots);
   const entry = new Superaccumulator();
   const sum = new Superaccumulator();
@@ -74,7 +76,7 @@ function checkFactors<F extends { readonly lu: Matrix<Real>; readonly pivots: In
   return factors;
 }
 
-// Which row of A is row i of P A.
+// The row of A that is row i of P A.
 function permutation(rows: number, pivots: Int32Array): Int32Array {
   const order = Int32Array.from({ length: rows }, (_, i) => i);
   for (const [k, p] of pivots.entries()) [order[k], order[p]] = [order[p] as number, order[k] as number];

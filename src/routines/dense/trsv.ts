@@ -1,3 +1,6 @@
+// extrsv: dense triangular systems, after the triangular paper; its refinement of blocks follows the LU paper. routines.ts and lu.ts call
+// it.
+
 import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, type StridedOperand, stridedView, zeroOnDiagonal } from "../../arrays/matrix.ts";
@@ -6,7 +9,7 @@ import type { Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
 
-// The default number of unknowns in a block that is refined. Without refinement of blocks the engine chooses.
+// The default size of the blocks that are refined. If blocks are not refined, the engine chooses.
 const BLOCK_SIZE = 64;
 
 /** The solution of T x = b, or of the transposed system, by substitution. */
@@ -28,10 +31,10 @@ export function* extrsv(T: MatrixOperand, b: Operand, options: TriangularOptions
   if (!unit) checkDiagonal(triangle);
 
   const x = newVector("extrsv", b, b.length);
-  // Limiting a block to the order of the system changes no bit, and engines can then reserve room for one.
+  // Limiting a block to the order of the system changes no bit, and lets engines reserve memory for one.
   const size = Math.min(blockSize ?? (refineBlocks > 0 ? BLOCK_SIZE : 0), b.length);
-  const how = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: size };
-  if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, how);
+  const settings = { upper: (uplo === "upper") !== trans, unit, rounding, refine, refineBlocks, blockSize: size };
+  if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, settings);
   return x;
 }
 

@@ -1,3 +1,6 @@
+// The arguments of solve() and factor(): options, the matrix and the right-hand sides, checked and converted. Called by solve.ts and
+// factor.ts.
+
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
 import { asRow, checkMatrix, rowMajor, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
@@ -7,11 +10,11 @@ import type { Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { download } from "../transfer.ts";
-import { beside } from "./columns.ts";
+import { joinColumns } from "./columns.ts";
 import { largest } from "./powers.ts";
 import { type AbortSignalLike, METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
 
-/** The options of a call, all set. */
+/** The options of a call, with defaults filled in. */
 export interface Settings {
   readonly method: "auto" | SolveMethod;
   readonly rounding: SolveRounding;
@@ -31,11 +34,11 @@ const DEFAULTS: Settings = {
 };
 const NAMES = Object.keys(DEFAULTS);
 
-/** Options of a call, and for the rest the given ones. Throws the signal's reason if it is aborted. */
-export function settingsOf(routine: string, options: SolveOptions, otherwise: Settings = DEFAULTS): Settings {
+/** Check the options of a call and fill in defaults. Throws the signal's reason if it is aborted. */
+export function settingsOf(routine: string, options: SolveOptions, defaults: Settings = DEFAULTS): Settings {
   checkOptions(routine, options, NAMES);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const settings: Settings = { ...otherwise, ...given };
+  const set = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings: Settings = { ...defaults, ...set };
   const { method, rounding, fallback, maxIterations, signal, onProgress } = settings;
   checkWord(routine, "method", method, ["auto", ...METHODS]);
   checkWord(routine, "rounding", rounding, SOLVE_ROUNDINGS);
@@ -49,10 +52,10 @@ export function settingsOf(routine: string, options: SolveOptions, otherwise: Se
   return settings;
 }
 
-// A sparse matrix is solved as a dense one: 800 MB at this order, and as much again for factors and for their inverses.
+// A sparse matrix is solved as a dense one: 800 MB at this order, and as much again for the factors and for their inverses.
 const MAX_SPARSE = 10_000;
 
-/** A square sparse matrix of binary64 numbers, or a dense one. */
+/** A must be a square binary64 matrix, dense or sparse. */
 export function checkSquare(routine: string, A: MatrixOperand | SparseOperand): void {
   const format = isSparse(A) ? checkSparse(routine, "A", A) : checkMatrix(routine, "A", A);
   checkSameFormat(routine, "A", format, "binary64", "systems");
@@ -61,22 +64,22 @@ export function checkSquare(routine: string, A: MatrixOperand | SparseOperand): 
     throw new ShapeError(`${routine}: A is sparse and of order ${A.rows}, expected at most ${MAX_SPARSE}: it is solved as a dense matrix`);
 }
 
-/** The same as kernels see it. */
-export function* squareOf(routine: string, A: MatrixOperand | SparseOperand): Routine<StridedOperand> {
-  return isSparse(A) ? denseOf(routine, yield* onHost(routine, A)) : stridedView(A);
+/** The matrix as kernels take it: dense, with strides. */
+export function* denseView(routine: string, A: MatrixOperand | SparseOperand): Routine<StridedOperand> {
+  return isSparse(A) ? denseCopy(routine, yield* downloadSparse(routine, A)) : stridedView(A);
 }
 
 const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
   typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
 
-function* onHost(routine: string, A: SparseOperand): Routine<Sparse<Real>> {
+function* downloadSparse(routine: string, A: SparseOperand): Routine<Sparse<Real>> {
   if (isSparseOnHost(A)) return A;
   const pointers = yield* download<Int32Array>(routine, A.pointers);
   const indices = yield* download<Int32Array>(routine, A.indices);
   return { ...A, pointers, indices, values: yield* download<Real>(routine, A.values) };
 }
 
-function denseOf(routine: string, { format, rows: n, pointers, indices, values }: Sparse<Real>): StridedMatrix {
+function denseCopy(routine: string, { format, rows: n, pointers, indices, values }: Sparse<Real>): StridedMatrix {
   const data = newVector(routine, values, n * n);
   const [lineStep, step] = format === "csr" ? [n, 1] : [1, n];
   for (let l = 0; l < n; l++) {
@@ -89,11 +92,12 @@ function denseOf(routine: string, { format, rows: n, pointers, indices, values }
 /** One right-hand side or several, as the columns of a matrix. */
 export interface RightHandSides {
   readonly entries: StridedOperand;
-  /** The caller's: a vector, or a matrix in an order. */
+  /** What b is: a vector, or a matrix in row or column order. x is returned likewise. */
   readonly order: "vector" | "row" | "column";
 }
 
-export function checkRight(routine: string, b: Operand | MatrixOperand, n: number): RightHandSides {
+/** b must be a binary64 vector of length n, or a matrix with n rows. */
+export function checkRightHandSides(routine: string, b: Operand | MatrixOperand, n: number): RightHandSides {
   if (!isMatrix(b)) {
     const format = checkVector(routine, "b", b, "a matrix, ");
     checkSameFormat(routine, "b", format, "binary64", "A");
@@ -110,7 +114,7 @@ const isMatrix = (b: Operand | MatrixOperand): b is MatrixOperand =>
   typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
 
 /** Copies of the columns of b. */
-export function columnsOf({ data, offset, rows, cols, rowStride, colStride }: StridedMatrix): Float64Array[] {
+export function copyColumns({ data, offset, rows, cols, rowStride, colStride }: StridedMatrix): Float64Array[] {
   const columns: Float64Array[] = [];
   for (let c = 0; c < cols; c++) {
     const column = new Float64Array(rows);
@@ -120,8 +124,8 @@ export function columnsOf({ data, offset, rows, cols, rowStride, colStride }: St
   return columns;
 }
 
-/** No entry of b that is not finite. */
-export function checkColumns(routine: string, columns: readonly Float64Array[], order: RightHandSides["order"]): void {
+/** All entries of b must be finite. */
+export function checkFiniteColumns(routine: string, columns: readonly Float64Array[], order: RightHandSides["order"]): void {
   for (const [c, column] of columns.entries()) {
     if (Number.isFinite(largest(column))) continue;
     const i = column.findIndex((v) => !Number.isFinite(v));
@@ -130,9 +134,9 @@ export function checkColumns(routine: string, columns: readonly Float64Array[], 
   }
 }
 
-/** The columns of x as the caller has those of b, without gaps. */
-export function inOrder(columns: readonly Float64Array[], n: number, order: RightHandSides["order"]): Float64Array {
-  if (order === "row") return beside(columns, n);
+/** The columns of x in the order of b, contiguous. */
+export function arrangeColumns(columns: readonly Float64Array[], n: number, order: RightHandSides["order"]): Float64Array {
+  if (order === "row") return joinColumns(columns, n);
   const x = new Float64Array(n * columns.length);
   for (const [c, column] of columns.entries()) x.set(column, c * n);
   return x;

@@ -1,7 +1,8 @@
-// Several vectors as the columns of one matrix, row by row.
+// Several vectors as the columns of one row-major matrix, as the kernels take right-hand sides. One vector is passed through without a
+// copy. Called wherever solve() passes several vectors to an engine.
 
-/** Vectors of length n, as the columns of a matrix. */
-export function beside(vectors: readonly Float64Array[], n: number): Float64Array {
+/** The row-major matrix whose columns are these vectors of length n. */
+export function joinColumns(vectors: readonly Float64Array[], n: number): Float64Array {
   const k = vectors.length;
   const [only] = vectors;
   if (only && k === 1) return only;
@@ -13,8 +14,8 @@ export function beside(vectors: readonly Float64Array[], n: number): Float64Arra
   return matrix;
 }
 
-/** The k columns of such a matrix. */
-export function apart(matrix: Float64Array, n: number, k: number): Float64Array[] {
+/** The k columns of a row-major matrix. */
+export function splitColumns(matrix: Float64Array, n: number, k: number): Float64Array[] {
   if (k === 1) return [matrix];
   const vectors = Array.from({ length: k }, () => new Float64Array(n));
   for (let c = 0; c < k; c++) {

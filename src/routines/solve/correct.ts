@@ -1,243 +1,282 @@
-// rounding: "correct". Each stage decides what the one before could not prove:
+// rounding "correct" of solve(), see "How it works" in docs/solve.md. Each stage decides the components that the one before could not
+// prove:
 //
 //   1. binary64 factors with a proof that bounds the inverse, and refinement in twice the working precision (extended.ts)
-//   2. zeros that the patterns of A and b account for (structure.ts)
-//   3. the same factors and a residual in whole numbers, for zeros, ties and what is next to one (lifting.ts)
-//   4. the same with the factors of a product, where those of A have no proof (product.ts)
-//   5. p-adic lifting, where those have none either (padic.ts)
+//   2. zeros that follow from the patterns of A and b (structure.ts)
+//   3. the same factors with integer residuals, for zeros, ties and components next to a tie (lifting.ts)
+//   4. the same with factors of a product, if those of A have no proof (product.ts)
+//   5. p-adic lifting, if those have none either (padic.ts)
 //
-// Whatever decides a component, its value is the same: the exact solution, rounded once.
+// Whichever stage decides a component, its value is the same: the exact solution, rounded once.
 import type { Routine } from "../../engines/steps.ts";
-import { inOrder, type RightHandSides, type Settings } from "./arguments.ts";
-import { assignmentPowers } from "./balance.ts";
+import { arrangeColumns, type RightHandSides, type Settings } from "./arguments.ts";
 import { correctorOf, decideByCorrections, decideModulo } from "./exact.ts";
-import { type Extended, refineExtended } from "./extended.ts";
+import { type ExtendedSolution, refineExtended } from "./extended.ts";
+import { matchingExponents } from "./matching.ts";
 import { exponent, largest } from "./powers.ts";
 import type { Progress } from "./progress.ts";
-import { answerOf, type Measured, measured, measuredAnew, rightOf } from "./refine.ts";
+import { type MeasuredSolution, measure, measureRefined, measureWithResidual, scaleRightHandSide } from "./refine.ts";
+import {
+  type CertifiedFactors,
+  certifiedFactors,
+  discardFactors,
+  estimateCondition,
+  exactMatrixOf,
+  factorsBy,
+  freeFactored,
+  productCorrectorOf,
+  proveRegularExactly,
+  refineBy,
+  type Solver,
+  unfactored,
+} from "./solver.ts";
 import { perfectMatching, structuralZeros } from "./structure.ts";
 import { type System, scaledSystem } from "./system.ts";
 import type { Solution, SolveMethod } from "./types.ts";
-import {
-  attempt,
-  type Certified,
-  certified,
-  conditionOf,
-  drop,
-  exactOf,
-  factored,
-  formOf,
-  freeForm,
-  productOf,
-  proveExactly,
-  type Work,
-} from "./work.ts";
 
-/** A right-hand side and what is known of its solution. */
-interface Target {
+/** A right-hand side and its solution so far. */
+interface PartialSolution {
   readonly b: Float64Array;
   x: Float64Array;
-  /** Components that are not proved. */
+  /** Components that are not proved yet. */
   open: readonly number[];
-  measures: Measured | undefined;
+  /** Of this x, if they are known. */
+  measures: MeasuredSolution | undefined;
 }
 
-export function* answerCorrectly(
-  work: Work,
+/** The exact solutions, rounded once; only approximate if the call was aborted or a method may not fall back. */
+export function* solveCorrectly(
+  solver: Solver,
   columns: readonly Float64Array[],
   order: RightHandSides["order"],
   settings: Settings,
   progress: Progress,
 ): Routine<Solution> {
-  const { n } = work.given;
-  const every = Array.from({ length: n }, (_, j) => j);
-  const targets = columns.map((b): Target => ({ b, x: new Float64Array(n).fill(Number.NaN), open: every, measures: undefined }));
-  const state: State = { method: settings.method === "auto" ? "double" : settings.method, fellBack: false, iterations: 0 };
-  if (state.method === "mixed") yield* byMixedFactors(work, targets, settings, state);
-  if (state.method !== "exact" && (settings.fallback || state.method === "double"))
-    yield* byFactors(work, targets, settings, state, progress);
-  if (settings.fallback || state.method === "exact") yield* byExactArithmetic(work, targets, state, progress);
-  if (!progress.aborted) yield* proveExactly(work, progress);
-  if (targets.some(({ x }) => x.some(Number.isNaN))) progress.throwIfAborted(); // there is no answer to end with
-  const measures: Measured[] = [];
-  for (const { b, x, measures: known } of targets) measures.push(known ?? (yield* measuredAnew(work.given, b, x)));
-  const form = work.balanced ?? work;
-  if (form.factors.size === 0) yield* factored(form, "double", []); // for the condition
-  const isCertified = work.regular && targets.every(({ open }) => open.length === 0);
+  const { n } = solver.original;
+  const all = Array.from({ length: n }, (_, j) => j);
+  const solutions = columns.map((b): PartialSolution => ({ b, x: new Float64Array(n).fill(Number.NaN), open: all, measures: undefined }));
+  const summary: Summary = { method: settings.method === "auto" ? "double" : settings.method, fellBack: false, iterations: 0 };
+  if (summary.method === "mixed") yield* byMixedFactors(solver, solutions, settings, summary);
+  if (summary.method !== "exact" && (settings.fallback || summary.method === "double"))
+    yield* byCertifiedFactors(solver, solutions, settings, summary, progress);
+  if (settings.fallback || summary.method === "exact") yield* byExactArithmetic(solver, solutions, summary, progress);
+  if (!progress.aborted) yield* proveRegularExactly(solver, progress);
+  if (solutions.some(({ x }) => x.some(Number.isNaN))) progress.throwIfAborted(); // there is no approximate x to return
+  const measures: MeasuredSolution[] = [];
+  for (const { b, x, measures: known } of solutions) measures.push(known ?? (yield* measure(solver.original, b, x)));
+  const factored = solver.rescaled ?? solver;
+  if (factored.factors.size === 0) yield* factorsBy(factored, "double", []); // for the condition
+  const isCertified = solver.isRegular && solutions.every(({ open }) => open.length === 0);
   return {
-    x: inOrder(
-      targets.map(({ x }) => x),
+    x: arrangeColumns(
+      solutions.map(({ x }) => x),
       n,
       order,
     ),
     converged: isCertified,
-    method: !isCertified && state.method === "modular" ? "double" : state.method, // aborted: x is what factors had come to
-    fellBack: state.fellBack,
-    iterations: state.iterations,
-    residual: largestOf(measures.map(({ residual }) => residual)),
-    backwardError: largestOf(measures.map((each) => each.backwardError)),
-    condition: yield* conditionOf(work, form, form.factors.has("double") ? "double" : "mixed"),
+    method: !isCertified && summary.method === "modular" ? "double" : summary.method, // aborted: x came from binary64 factors
+    fellBack: summary.fellBack,
+    iterations: summary.iterations,
+    residual: maximum(measures.map(({ residual }) => residual)),
+    backwardError: maximum(measures.map((each) => each.backwardError)),
+    condition: yield* estimateCondition(solver, factored, factored.factors.has("double") ? "double" : "mixed"),
     certified: isCertified,
   };
 }
 
-interface State {
+/** What the result will report. */
+interface Summary {
   method: SolveMethod | "modular";
   fellBack: boolean;
   iterations: number;
 }
 
-/** The largest; NaN if one is. */
-export const largestOf = (numbers: readonly number[]): number => numbers.reduce((most, v) => Math.max(most, v), 0);
+/** The largest of numbers that are not negative; NaN if one is NaN. */
+export const maximum = (numbers: readonly number[]): number => numbers.reduce((max, v) => Math.max(max, v), 0);
 
-const openOnes = (targets: readonly Target[]): Target[] => targets.filter(({ open }) => open.length > 0);
+const withOpenComponents = (solutions: readonly PartialSolution[]): PartialSolution[] => solutions.filter(({ open }) => open.length > 0);
 
-// Binary32 factors prove nothing. Their solution is the answer if no other method may be tried.
-function* byMixedFactors(work: Work, targets: readonly Target[], { maxIterations, fallback }: Settings, state: State): Routine<void> {
-  yield* approximate(work, "mixed", targets, maxIterations, state);
+// Binary32 factors prove nothing. Their solution is returned only if falling back is not allowed.
+function* byMixedFactors(
+  solver: Solver,
+  solutions: readonly PartialSolution[],
+  { maxIterations, fallback }: Settings,
+  summary: Summary,
+): Routine<void> {
+  yield* byApproximateFactors(solver, "mixed", solutions, maxIterations, summary);
   if (!fallback) return;
-  state.method = "double";
-  state.fellBack = true;
+  summary.method = "double";
+  summary.fellBack = true;
 }
 
-function* approximate(work: Work, method: SolveMethod, targets: readonly Target[], maxIterations: number, state: State): Routine<void> {
-  const attempts = yield* attempt(
-    work,
+// Refined solutions without a proof.
+function* byApproximateFactors(
+  solver: Solver,
+  method: SolveMethod,
+  solutions: readonly PartialSolution[],
+  maxIterations: number,
+  summary: Summary,
+): Routine<void> {
+  const refined = yield* refineBy(
+    solver,
     method,
-    targets.map(({ b }) => b),
+    solutions.map(({ b }) => b),
     maxIterations,
   );
-  for (const each of attempts) {
-    const target = targets.find(({ b }) => b === each.right.b) as Target;
-    target.measures = yield* answerOf(work.given, work.system, each);
-    target.x = target.measures.x;
-    state.iterations = Math.max(state.iterations, each.iterations);
+  for (const each of refined) {
+    const solution = solutions.find(({ b }) => b === each.right.b) as PartialSolution;
+    solution.measures = yield* measureRefined(solver.original, solver.system, each);
+    solution.x = solution.measures.x;
+    summary.iterations = Math.max(summary.iterations, each.iterations);
   }
 }
 
-function* byFactors(work: Work, targets: readonly Target[], settings: Settings, state: State, progress: Progress): Routine<void> {
-  const found = yield* certifiedFactors(work, settings);
+// Stages 1 to 3. If the factors have no proof, their solution is kept as an approximation and stage 4 follows.
+function* byCertifiedFactors(
+  solver: Solver,
+  solutions: readonly PartialSolution[],
+  settings: Settings,
+  summary: Summary,
+  progress: Progress,
+): Routine<void> {
+  const found = yield* findCertifiedFactors(solver, settings);
   if (!found) {
-    yield* approximate(work, "double", targets, settings.maxIterations, state);
-    if (settings.fallback) yield* byProduct(work, targets, state, progress);
+    yield* byApproximateFactors(solver, "double", solutions, settings.maxIterations, summary);
+    if (settings.fallback) yield* byProduct(solver, solutions, summary, progress);
     return;
   }
   const { system, factors, certificate } = found;
-  const rights = targets.map(({ b }) => rightOf(system, b));
+  const rights = solutions.map(({ b }) => scaleRightHandSide(system, b));
   const results = yield* refineExtended(system, factors, certificate, rights, settings.maxIterations);
   for (const [c, result] of results.entries()) {
-    const target = targets[c] as Target;
-    target.x = result.x;
-    target.measures = undefined; // those of binary32 factors were of another x
-    target.open = largest(target.b) === 0 ? zeroSolution(target) : result.open;
-    state.iterations = Math.max(state.iterations, result.iterations);
-    yield* markStructuralZeros(work, target);
-    if (target.open.length === 0) target.measures = yield* measuresOf(work.given, system, result, target);
+    const solution = solutions[c] as PartialSolution;
+    solution.x = result.x;
+    solution.measures = undefined; // those from binary32 factors belong to another x
+    solution.open = largest(solution.b) === 0 ? setZeroSolution(solution) : result.open;
+    summary.iterations = Math.max(summary.iterations, result.iterations);
+    yield* markStructuralZeros(solver, solution);
+    if (solution.open.length === 0) solution.measures = yield* measureExtended(solver.original, system, result, solution);
   }
   if (!settings.fallback) return;
-  const open = openOnes(targets);
-  if (open.length > 0) Object.assign(state, { method: "modular", fellBack: true });
-  for (const target of open) {
-    target.x = target.x.slice();
+  const open = withOpenComponents(solutions);
+  if (open.length > 0) Object.assign(summary, { method: "modular", fellBack: true });
+  for (const solution of open) {
+    solution.x = solution.x.slice();
     const corrector = correctorOf(factors, certificate);
-    target.open = yield* decideByCorrections(yield* exactOf(work), system, corrector, target.b, target.x, target.open, progress);
+    solution.open = yield* decideByCorrections(
+      yield* exactMatrixOf(solver),
+      system,
+      corrector,
+      solution.b,
+      solution.x,
+      solution.open,
+      progress,
+    );
   }
 }
 
-function* byProduct(work: Work, targets: readonly Target[], state: State, progress: Progress): Routine<void> {
-  const corrector = yield* productOf(work);
+// Stage 4.
+function* byProduct(solver: Solver, solutions: readonly PartialSolution[], summary: Summary, progress: Progress): Routine<void> {
+  const corrector = yield* productCorrectorOf(solver);
   if (!corrector) return;
-  Object.assign(state, { method: "modular", fellBack: true });
-  for (const target of targets) {
-    const x = target.x.slice();
-    const open = largest(target.b) === 0 ? x.fill(0) && [] : target.open;
-    target.open = yield* decideByCorrections(yield* exactOf(work), work.system, corrector, target.b, x, open, progress);
-    target.x = x;
-    target.measures = undefined;
+  Object.assign(summary, { method: "modular", fellBack: true });
+  for (const solution of solutions) {
+    const x = solution.x.slice();
+    const open = largest(solution.b) === 0 ? x.fill(0) && [] : solution.open;
+    solution.open = yield* decideByCorrections(yield* exactMatrixOf(solver), solver.system, corrector, solution.b, x, open, progress);
+    solution.x = x;
+    solution.measures = undefined;
   }
 }
 
-/** Binary64 factors with a proof, of the matrix as it is worked on or balanced. */
-export function* certifiedFactors(work: Work, { fallback }: Settings): Routine<Certified | undefined> {
-  const found = yield* certified(work, work);
+// Stage 5. Also proves that A is regular if all components are decided without it.
+function* byExactArithmetic(solver: Solver, solutions: readonly PartialSolution[], summary: Summary, progress: Progress): Routine<void> {
+  const open = withOpenComponents(solutions);
+  if (open.length === 0) {
+    yield* proveRegularExactly(solver, progress);
+    return;
+  }
+  const exact = yield* exactMatrixOf(solver);
+  Object.assign(summary, { method: "modular", fellBack: summary.method !== "exact" || summary.fellBack });
+  for (const solution of open) {
+    const x = new Float64Array(solver.original.n);
+    if (!(yield* decideModulo(exact, solution.b, x, progress))) return;
+    solver.isRegular = true;
+    solution.x = x;
+    solution.open = [];
+    solution.measures = undefined;
+  }
+}
+
+/** Binary64 factors with a proof, of the system as it is or, if it may fall back, scaled by a matching. */
+export function* findCertifiedFactors(solver: Solver, { fallback }: Settings): Routine<CertifiedFactors | undefined> {
+  const found = yield* certifiedFactors(solver, solver);
   if (found || !fallback) return found;
-  if (work.balanced !== undefined) return work.balanced ? yield* certified(work, work.balanced) : undefined;
-  work.balanced = null; // calls that overlap go on without it
-  const system = yield* balance(work);
+  if (solver.rescaled !== undefined) return solver.rescaled ? yield* certifiedFactors(solver, solver.rescaled) : undefined;
+  solver.rescaled = null; // overlapping calls do without it
+  const system = yield* rescaledSystem(solver);
   if (!system) return undefined;
-  const form = formOf(system);
+  const factored = unfactored(system);
   try {
-    const balanced = yield* certified(work, form);
-    if (!balanced) return undefined;
-    work.balanced = form;
-    drop(work, "double");
-    return balanced;
+    const certified = yield* certifiedFactors(solver, factored);
+    if (!certified) return undefined;
+    solver.rescaled = factored;
+    discardFactors(solver, "double");
+    return certified;
   } finally {
-    if (work.balanced !== form) freeForm(form);
+    if (solver.rescaled !== factored) freeFactored(factored);
   }
 }
 
-function zeroSolution(target: Target): readonly number[] {
-  target.x = new Float64Array(target.b.length);
+function setZeroSolution(solution: PartialSolution): readonly number[] {
+  solution.x = new Float64Array(solution.b.length);
   return [];
 }
 
-// The residual of the last step is that of x, if x is what that step had.
-function* measuresOf(given: System, system: System, { right, residual, x }: Extended, target: Target): Routine<Measured> {
-  if (!residual || system !== given || x !== target.x) return yield* measuredAnew(given, target.b, target.x);
-  return yield* measured(given, target.b, x, residual, right.power);
+// If x is the high part of the last refinement step, its residual is known.
+function* measureExtended(
+  original: System,
+  system: System,
+  { right, residual, x }: ExtendedSolution,
+  solution: PartialSolution,
+): Routine<MeasuredSolution> {
+  if (!residual || system !== original || x !== solution.x) return yield* measure(original, solution.b, solution.x);
+  return yield* measureWithResidual(original, solution.b, x, residual, right.power);
 }
 
-function* markStructuralZeros(work: Work, target: Target): Routine<void> {
-  const { x, open, b } = target;
+// Stage 2, if an open component is so small that it may be zero.
+function* markStructuralZeros(solver: Solver, solution: PartialSolution): Routine<void> {
+  const { x, open, b } = solution;
   if (open.length === 0) return;
   const top = largest(x);
   if (!open.some((j) => !(Math.abs(x[j] as number) > top * 2 ** -40))) return;
-  const exact = yield* exactOf(work);
+  const exact = yield* exactMatrixOf(solver);
   exact.matching ??= perfectMatching(exact);
-  if (!exact.matching) return; // A is certified: there is one
+  if (!exact.matching) return; // cannot happen: A is proved regular
   const isZero = structuralZeros(exact, exact.matching, b);
-  const left = open.filter((j) => isZero[j] === 0);
-  if (left.length === open.length) return;
-  target.x = x.map((v, j) => (isZero[j] === 1 ? 0 : v));
-  target.open = left;
+  const remaining = open.filter((j) => isZero[j] === 0);
+  if (remaining.length === open.length) return;
+  solution.x = x.map((v, j) => (isZero[j] === 1 ? 0 : v));
+  solution.open = remaining;
 }
 
-// StridedMatrix whose sizes are within this of each other, rows and columns scaled, are as well scaled as an assignment would have them.
-const MANY_BITS = 60;
+// If all entries are within 2^RESCALE_RANGE of each other after scaling rows and columns, a matching would not scale them better.
+const RESCALE_RANGE = 60;
 
-// The system with rows and columns scaled anew, by an assignment, if entries are so unlike that it may help.
-function* balance(work: Work): Routine<System | undefined> {
-  const { routine, n, data } = yield* exactOf(work);
-  const { outer, rows, cols } = work.system;
+// The system with rows and columns scaled by a matching instead, if the entries differ so much that this may help.
+function* rescaledSystem(solver: Solver): Routine<System | undefined> {
+  const { routine, n, data } = yield* exactMatrixOf(solver);
+  const { preScale, rows, cols } = solver.system;
   const power = (i: number, j: number): number =>
-    outer ? (outer.rows[i] as number) + (outer.cols[j] as number) : (rows.each[i] as number) + (cols.each[j] as number);
-  let least = 0;
+    preScale ? (preScale.rows[i] as number) + (preScale.cols[j] as number) : (rows.each[i] as number) + (cols.each[j] as number);
+  let minExponent = 0;
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
       const size = Math.abs(data[i * n + j] as number);
-      if (size > 0) least = Math.min(least, exponent(size) + power(i, j));
+      if (size > 0) minExponent = Math.min(minExponent, exponent(size) + power(i, j));
     }
   }
-  if (least > -MANY_BITS) return undefined;
-  const scale = assignmentPowers(data, n);
+  if (minExponent > -RESCALE_RANGE) return undefined;
+  const scale = matchingExponents(data, n);
   return scale && (yield* scaledSystem(routine, data, n, scale));
-}
-
-function* byExactArithmetic(work: Work, targets: readonly Target[], state: State, progress: Progress): Routine<void> {
-  const open = openOnes(targets);
-  if (open.length === 0) {
-    yield* proveExactly(work, progress);
-    return;
-  }
-  const exact = yield* exactOf(work);
-  Object.assign(state, { method: "modular", fellBack: state.method !== "exact" || state.fellBack });
-  for (const target of open) {
-    const x = new Float64Array(work.given.n);
-    if (!(yield* decideModulo(exact, target.b, x, progress))) return;
-    work.regular = true;
-    target.x = x;
-    target.open = [];
-    target.measures = undefined;
-  }
 }

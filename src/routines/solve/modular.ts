@@ -1,5 +1,5 @@
-// Elimination modulo a prime: whether a matrix of whole numbers is regular, and its inverse modulo that prime. Residues are balanced,
-// at most p / 2 in magnitude, in binary64.
+// Elimination modulo a prime: whether an integer matrix is regular, and its inverse modulo that prime. Residues are balanced, at most
+// p / 2 in magnitude, in binary64. Called by exact.ts; padic.ts lifts with the inverse (docs/solve.md, stage 5).
 
 import { rowMajor, type StridedMatrix, type StridedOperand } from "../../arrays/matrix.ts";
 import { isOnHost } from "../../arrays/operands.ts";
@@ -9,13 +9,14 @@ import { keepMatrix } from "../transfer.ts";
 import { digitBits, type Slices } from "./integers.ts";
 import type { Progress } from "./progress.ts";
 
-// Columns that are eliminated at a time: the panel is done here, n^2 of them in all for each, the rest by the engine.
+// The number of columns that are eliminated together. The host eliminates within a panel, PANEL n^2 operations in all; the engine updates
+// the rest of the matrix.
 const PANEL = 32;
 
 /** x modulo p, at most p / 2 in magnitude; |x| < 2^52. */
 export const remainder = (x: number, p: number): number => x - p * Math.floor(x / p + 0.5);
 
-/** Primes whose residues are digits for systems of order n, from the largest on. */
+/** The primes whose residues are digits for systems of order n, the largest first. */
 export function* digitPrimes(n: number): Generator<number> {
   for (let p = 2 ** digitBits(n) - 1; p > 2; p -= 2) if (isPrime(p)) yield p;
 }
@@ -25,7 +26,8 @@ function isPrime(p: number): boolean {
   return true;
 }
 
-function inverseOf(x: number, p: number): number {
+// The inverse of x modulo p, by Euclid's algorithm.
+function inverseModulo(x: number, p: number): number {
   let [r0, r1, t0, t1] = [p, x < 0 ? x + p : x, 0, 1];
   while (r1 !== 0) {
     const q = Math.floor(r0 / r1);
@@ -40,7 +42,7 @@ export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64
   let power = 1;
   for (let s = 0; s < count; s++) {
     const from = s * n * n;
-    // Products are below 2^44: some hundred of them can be added up before a remainder is taken.
+    // Products are below 2^44: a hundred of them can be summed before a remainder is taken.
     const isLast = s === count - 1 || s % 100 === 99;
     for (let e = 0; e < n * n; e++) {
       const sum = (residues[e] as number) + (data[from + e] as number) * power;
@@ -51,14 +53,14 @@ export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64
   return residues;
 }
 
-/** The inverse modulo p on the engine: entry (k, rows[l]) of it is entry (rows[k], l) of `kept`. */
+/** The inverse modulo p on the engine: its entry (k, rows[l]) is entry (rows[k], l) of the allocation. */
 export interface ModularInverse {
   readonly p: number;
   readonly rows: Int32Array;
-  readonly kept: Allocation<StridedOperand>;
+  readonly allocation: Allocation<StridedOperand>;
 }
 
-/** Elimination came to column `column`, which depends on those before it modulo p; these have pivots in `rows`. */
+/** Column `column` depends on those before it modulo p; these have their pivots in `rows`. */
 export interface Dependent {
   readonly p: number;
   readonly column: number;
@@ -68,13 +70,14 @@ export interface Dependent {
 export const isDependent = (found: ModularInverse | Dependent): found is Dependent => "column" in found;
 
 /**
- * Invert residues modulo p: Gauss and Jordan's elimination in place, by blocks of columns, without moving rows. With D the entries of
- * the block in its pivot rows, and B those in the other rows, what elimination makes of the whole matrix C is a product of few
- * columns and rows subtracted from it:
+ * Invert residues modulo p by Gauss-Jordan elimination in place, by blocks of columns, without moving rows. Let D be the entries of the
+ * block in its pivot rows, and B those in the other rows. Then elimination subtracts a product with few columns and rows from the whole
+ * matrix C:
  *
  *   in pivot rows  C - (I - D^-1) Q,   in other rows  C - B D^-1 Q,   Q = the pivot rows of C, plus I in the columns of the block.
  *
- * In these columns D - (I - D^-1)(D + I) = D^-1 and B - B D^-1 (D + I) = -B D^-1, as they must be. Undefined if it was aborted.
+ * In the columns of the block D - (I - D^-1)(D + I) = D^-1 and B - B D^-1 (D + I) = -B D^-1, as they must be. Undefined if the call was
+ * aborted.
  */
 export function* invertModulo(
   routine: string,
@@ -83,30 +86,38 @@ export function* invertModulo(
   p: number,
   progress: Progress,
 ): Routine<ModularInverse | Dependent | undefined> {
-  const kept = yield* keepMatrix(routine, rowMajor(residues, n, n), true);
+  const allocation = yield* keepMatrix(routine, rowMajor(residues, n, n), true);
   const rows = new Int32Array(n).fill(-1);
   const isUsed = new Uint8Array(n);
-  let done = false;
+  let isInverted = false;
   try {
     for (let first = 0; first < n; first += PANEL) {
-      if (!(yield* progress.goesOn("elimination", first / n))) return undefined;
+      if (!(yield* progress.shouldContinue("elimination", first / n))) return undefined;
       const width = Math.min(PANEL, n - first);
-      const panel = yield* columnsOf(kept.value, first, width);
+      const panel = yield* readColumns(allocation.value, first, width);
       const column = eliminate(panel, n, width, p, isUsed, rows.subarray(first, first + width));
       if (column >= 0) return { p, column: first + column, rows: rows.slice(0, first + column) };
-      const Q = yield* rowsOf(kept.value, rows.subarray(first, first + width));
-      factorsOf(panel, Q, n, first, width, p, rows);
-      yield* subtract(routine, kept.value, panel, Q, width, p);
+      const Q = yield* readRows(allocation.value, rows.subarray(first, first + width));
+      formUpdateFactors(panel, Q, n, first, width, p, rows);
+      yield* subtractProduct(routine, allocation.value, panel, Q, width, p);
     }
-    done = true;
-    return { p, rows, kept };
+    isInverted = true;
+    return { p, rows, allocation };
   } finally {
-    if (!done) kept.free();
+    if (!isInverted) allocation.free();
   }
 }
 
-// From the panel and the pivot rows of C to the factors of the product.
-function factorsOf(panel: Float64Array, Q: Float64Array, n: number, first: number, width: number, p: number, rows: Int32Array): void {
+// Turn the eliminated panel and the pivot rows of C into the two factors of the product above, in place.
+function formUpdateFactors(
+  panel: Float64Array,
+  Q: Float64Array,
+  n: number,
+  first: number,
+  width: number,
+  p: number,
+  rows: Int32Array,
+): void {
   for (let e = 0; e < panel.length; e++) panel[e] = -(panel[e] as number);
   for (let k = 0; k < width; k++) {
     Q[k * n + first + k] = remainder((Q[k * n + first + k] as number) + 1, p);
@@ -115,8 +126,8 @@ function factorsOf(panel: Float64Array, Q: Float64Array, n: number, first: numbe
   }
 }
 
-// In place, n by width: D^-1 in the pivot rows, -B D^-1 in the others. -1, or the column that has no pivot. Remainders are taken of a
-// column when its turn comes: up to then an entry is at most p + 64 (p / 2)^2 < 2^52.
+// Eliminate a panel, n by width, in place: D^-1 in the pivot rows, -B D^-1 in the others. Returns -1, or the column that has no pivot.
+// Remainders of a column are taken when it is eliminated: until then an entry is at most p + 64 (p / 2)^2 < 2^52.
 function eliminate(panel: Float64Array, n: number, width: number, p: number, isUsed: Uint8Array, rows: Int32Array): number {
   const pivotRow = new Float64Array(width);
   for (let c = 0; c < width; c++) {
@@ -126,7 +137,7 @@ function eliminate(panel: Float64Array, n: number, width: number, p: number, isU
     if (row === n) return c;
     isUsed[row] = 1;
     rows[c] = row;
-    const factor = inverseOf(panel[row * width + c] as number, p);
+    const factor = inverseModulo(panel[row * width + c] as number, p);
     panel[row * width + c] = 1;
     for (let k = 0; k < width; k++) pivotRow[k] = remainder(remainder(panel[row * width + k] as number, p) * factor, p);
     panel.set(pivotRow, row * width);
@@ -143,8 +154,8 @@ function subtractRow(panel: Float64Array, at: number, c: number, width: number, 
   for (let k = 0; k < width; k++) panel[at + k] = (panel[at + k] as number) - f * (pivotRow[k] as number);
 }
 
-// What the engine keeps may be out of reach here: then a product with columns of the identity brings it.
-function* columnsOf(C: StridedOperand, first: number, width: number): Routine<Float64Array> {
+// Columns of a matrix on the engine. If the host cannot read it, by a product with columns of the identity.
+function* readColumns(C: StridedOperand, first: number, width: number): Routine<Float64Array> {
   const { data, offset, rows, rowStride } = C;
   const out = new Float64Array(rows * width);
   if (isOnHost(data)) {
@@ -157,7 +168,8 @@ function* columnsOf(C: StridedOperand, first: number, width: number): Routine<Fl
   return out;
 }
 
-function* rowsOf(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
+// Rows of a matrix on the engine, likewise.
+function* readRows(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
   const { data, offset, cols, rowStride } = C;
   const out = new Float64Array(rows.length * cols);
   if (isOnHost(data)) {
@@ -170,14 +182,15 @@ function* rowsOf(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
   return out;
 }
 
-function* subtract(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
-  let isDone = false;
+// C := C - P Q modulo p.
+function* subtractProduct(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
+  let hasKernel = false;
   yield (kernels) => {
-    isDone = kernels.approximate.subtractModulo !== undefined;
+    hasKernel = kernels.approximate.subtractModulo !== undefined;
     return kernels.approximate.subtractModulo?.(routine, C, P, Q, depth, p);
   };
-  if (isDone) return;
-  // The reference engine has no such kernel: its matrices are on the host.
+  if (hasKernel) return;
+  // The reference engine has no such kernel, and its matrices are on the host.
   const { data, rows, cols } = C as StridedMatrix;
   for (let i = 0; i < rows; i++) {
     for (let k = 0; k < depth; k++) {

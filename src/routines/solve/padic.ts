@@ -1,8 +1,8 @@
-// Dixon's p-adic lifting ("Exact solution of linear equations using p-adic expansions", 1982): M y = c for whole numbers, exactly,
-// whatever the condition of M. With the inverse modulo p, each step finds y modulo one more power of p, and the fractions come
-// from their residues. Nothing is taken on trust: see `proved`.
+// Stage 5 of correct.ts: Dixon's p-adic lifting ("Exact solution of linear equations using p-adic expansions", 1982). It solves M y = c
+// exactly for integers, whatever the condition of M. With the inverse modulo p (modular.ts), each step finds y modulo one more power of
+// p. Fractions are reconstructed from the residues and proved, see isProved(). Called by exact.ts.
 import type { Routine } from "../../engines/steps.ts";
-import { bitLength, type KeptSlices, wholeProducts } from "./integers.ts";
+import { bitLength, type EngineSlices, integerProducts, maxBitLength } from "./integers.ts";
 import { type ModularInverse, remainder } from "./modular.ts";
 import type { Progress } from "./progress.ts";
 
@@ -12,47 +12,46 @@ export interface Fractions {
   readonly denominator: bigint;
 }
 
-const GROWTH = 1.5; // steps from one attempt at the fractions to the next
+const ATTEMPT_GROWTH = 1.5; // fractions are tried at steps that grow by this factor
 
 /**
- * The exact solution of M y = whole, or undefined if it was aborted. Attempts at the fractions are made now and then, for solutions
- * that are simpler than they might be, and at the latest when there are residues enough for numerators and denominators of the
- * sizes that Hadamard's inequality allows.
+ * The exact solution of M y = c, or undefined if the call was aborted. Fractions are tried early, in case the solution is simple, and at
+ * the latest when there are enough digits for the largest numerators and denominators that Hadamard's inequality allows.
  */
 export function* liftModulo(
   routine: string,
-  slices: KeptSlices,
+  slices: EngineSlices,
   inverse: ModularInverse,
-  whole: readonly bigint[],
+  c: readonly bigint[],
   progress: Progress,
 ): Routine<Fractions | undefined> {
   const { n } = slices;
-  const { p, rows, kept } = inverse;
-  const residual = new Residual(whole, slices, p);
+  const { p, rows, allocation } = inverse;
+  const residual = new Residual(c, slices, p);
   const digits: Float64Array[] = [];
-  const right = whole.reduce((most, v) => Math.max(most, bitLength(v)), 0);
-  const numerator = slices.determinant + right + Math.ceil(0.5 * Math.log2(n + 1)) + 1;
-  const enough = Math.ceil((numerator + slices.determinant + 4) / Math.log2(p)) + 1;
-  let nextAttempt = Math.min(8, enough);
+  const rightBits = maxBitLength(c);
+  const numeratorBits = slices.determinant + rightBits + Math.ceil(0.5 * Math.log2(n + 1)) + 1;
+  const maxSteps = Math.ceil((numeratorBits + slices.determinant + 4) / Math.log2(p)) + 1;
+  let nextAttempt = Math.min(8, maxSteps);
   for (let k = 0; ; k++) {
     if (k === nextAttempt) {
-      const found = fractionsOf(digits, p, n, slices, right, k >= enough ? numerator : undefined);
+      const found = fractionsOf(digits, p, n, slices, rightBits, k >= maxSteps ? numeratorBits : undefined);
       if (found) return found;
-      if (k >= enough) throw new Error("halfulp: a p-adic expansion has no fraction within Hadamard's bounds");
-      nextAttempt = Math.min(Math.ceil(k * GROWTH), enough);
+      if (k >= maxSteps) throw new Error("halfulp: a p-adic expansion has no fraction within Hadamard's bounds");
+      nextAttempt = Math.min(Math.ceil(k * ATTEMPT_GROWTH), maxSteps);
     }
-    if (!(yield* progress.goesOn("lifting", k / enough))) return undefined;
-    const solved = yield* wholeProducts(routine, kept.value, residual.modulo(rows), 1);
+    if (!(yield* progress.shouldContinue("lifting", k / maxSteps))) return undefined;
+    const solved = yield* integerProducts(routine, allocation.value, residual.modulo(rows), 1);
     const digit = new Float64Array(n);
     for (let j = 0; j < n; j++) digit[j] = remainder(solved[rows[j] as number] as number, p);
     digits.push(digit);
-    residual.subtract(yield* wholeProducts(routine, slices.kept.value, digit, 1));
+    residual.subtract(yield* integerProducts(routine, slices.allocation.value, digit, 1));
   }
 }
 
 /**
- * The residual of M y = c, whole numbers as balanced digits of radix 2^bits, `length` for each row: r := (r - M d) / p, exactly, step by
- * step. Digits of binary64 rather than bigints: at n = 200 those took three times as long as all products.
+ * The residual of M y = c in integers, as balanced digits of radix 2^bits, `length` for each row. Each step computes r := (r - M d) / p
+ * exactly. The digits are doubles: at n = 200, bigints took three times as long as all products.
  */
 class Residual {
   private readonly digits: Float64Array;
@@ -61,18 +60,17 @@ class Residual {
   private readonly powers: Float64Array; // of the radix, modulo p
 
   constructor(
-    whole: readonly bigint[],
-    private readonly slices: KeptSlices,
+    c: readonly bigint[],
+    private readonly slices: EngineSlices,
     private readonly p: number,
   ) {
     const { n, bits, count } = slices;
     this.radix = 2 ** bits;
-    // Steps make numbers smaller than n times an entry of M, or leave them as small as they were.
-    const longest = whole.reduce((most, v) => Math.max(most, bitLength(v)), 0);
-    this.length = Math.max(count + Math.ceil(54 / bits), Math.floor(longest / bits) + 2) + 1;
+    // A step makes numbers smaller than n times an entry of M, or does not make them larger.
+    this.length = Math.max(count + Math.ceil(54 / bits), Math.floor(maxBitLength(c) / bits) + 2) + 1;
     this.digits = new Float64Array(n * this.length);
     for (let i = 0; i < n; i++) {
-      let rest = whole[i] as bigint;
+      let rest = c[i] as bigint;
       for (let s = 0; rest !== 0n; s++) {
         const digit = BigInt.asIntN(bits, rest);
         this.digits[i * this.length + s] = Number(digit);
@@ -83,7 +81,7 @@ class Residual {
     for (let s = 0, power = 1; s < this.length; s++, power = remainder(power * this.radix, p)) this.powers[s] = power;
   }
 
-  /** The residual modulo p, in this order of rows. */
+  /** The residual modulo p, with the rows in this order. */
   modulo(rows: Int32Array): Float64Array {
     const { digits, length, powers, p } = this;
     const residues = new Float64Array(rows.length);
@@ -99,7 +97,7 @@ class Residual {
     return residues;
   }
 
-  /** Take the products of all slices with a digit away, and divide by p: an error if that leaves a remainder. */
+  /** Subtract the products of all slices with a digit, and divide by p. Throws if that leaves a remainder. */
   subtract(products: Float64Array): void {
     const { digits, length, radix, p } = this;
     const { n, count } = this.slices;
@@ -119,61 +117,67 @@ class Residual {
         rest = sum - quotient * p;
         digits[at + s] = quotient;
       }
-      if (rest !== 0) throw new Error("halfulp: a p-adic digit is not a solution modulo p"); // `proved` needs that it is
+      if (rest !== 0) throw new Error("halfulp: a p-adic digit is not a solution modulo p"); // isProved() relies on this
     }
   }
 }
 
-// The fractions whose residues these are, if they are proved to be the solution.
+// The fractions with these residues, if they are proved to be the solution.
 function fractionsOf(
   digits: readonly Float64Array[],
   p: number,
   n: number,
-  slices: KeptSlices,
-  right: number,
+  slices: EngineSlices,
+  rightBits: number,
   numeratorBits: number | undefined,
 ): Fractions | undefined {
-  const powers = powersOf(p, digits.length);
+  const powers = digitPowers(p, digits.length);
   const modulus = powers.of(digits.length);
   const bits = bitLength(modulus) - 1;
-  const most = numeratorBits ?? Math.floor(bits / 2) - 1;
-  const limit = 1n << BigInt(most);
+  const maxNumeratorBits = numeratorBits ?? Math.floor(bits / 2) - 1;
+  const limit = 1n << BigInt(maxNumeratorBits);
   const numerators: bigint[] = [];
   let denominator = 1n;
   for (let j = 0; j < n; j++) {
     const residue = powers.combine(digits, j, 0, digits.length);
-    const value = balanced(residue * denominator, modulus);
+    const value = balancedResidue(residue * denominator, modulus);
     if (value <= limit && value >= -limit) {
       numerators.push(value);
       continue;
     }
-    const fraction = reconstruct(value, modulus, limit);
+    const fraction = reconstructFraction(value, modulus, limit);
     denominator *= fraction.d;
-    if (bitLength(denominator) + most > bits) return undefined;
+    if (bitLength(denominator) + maxNumeratorBits > bits) return undefined;
     for (let i = 0; i < j; i++) numerators[i] = (numerators[i] as bigint) * fraction.d;
     numerators.push(fraction.n);
   }
-  return proved(numerators, denominator, n, slices, right, bits) ? { numerators, denominator } : undefined;
+  return isProved(numerators, denominator, n, slices, rightBits, bits) ? { numerators, denominator } : undefined;
 }
 
 /**
- * By construction M N = D c modulo p^k, N being the numerators and D the denominator. If both sides are so small that their
- * difference is below p^k, it is zero: N / D is the solution.
+ * By construction M N = D c modulo p^k, with numerators N and denominator D. If both sides are so small that their difference is below
+ * p^k, it is zero, and N / D is the solution.
  */
-function proved(numerators: readonly bigint[], denominator: bigint, n: number, slices: KeptSlices, right: number, bits: number): boolean {
-  const largest = numerators.reduce((most, v) => Math.max(most, bitLength(v)), 0);
-  const left = slices.size + largest + Math.ceil(Math.log2(n + 1));
-  return Math.max(left, bitLength(denominator) + right) + 1 < bits;
+function isProved(
+  numerators: readonly bigint[],
+  denominator: bigint,
+  n: number,
+  slices: EngineSlices,
+  rightBits: number,
+  bits: number,
+): boolean {
+  const left = slices.size + maxBitLength(numerators) + Math.ceil(Math.log2(n + 1));
+  return Math.max(left, bitLength(denominator) + rightBits) + 1 < bits;
 }
 
-function balanced(x: bigint, modulus: bigint): bigint {
+function balancedResidue(x: bigint, modulus: bigint): bigint {
   const r = x % modulus;
   const half = modulus >> 1n;
   return r > half ? r - modulus : r < -half ? r + modulus : r;
 }
 
-// The fraction n / d = value modulo m with |n| <= limit and the least d > 0: Euclid's algorithm, ended early.
-function reconstruct(value: bigint, m: bigint, limit: bigint): { n: bigint; d: bigint } {
+// The fraction n / d = value modulo m with |n| <= limit and the smallest d > 0: Euclid's algorithm, stopped early.
+function reconstructFraction(value: bigint, m: bigint, limit: bigint): { n: bigint; d: bigint } {
   let [r0, r1, t0, t1] = [m, value < 0n ? value + m : value, 0n, 1n];
   while (r1 > limit) {
     const q = r0 / r1;
@@ -183,8 +187,8 @@ function reconstruct(value: bigint, m: bigint, limit: bigint): { n: bigint; d: b
   return t1 < 0n ? { n: -r1, d: -t1 } : { n: r1, d: t1 };
 }
 
-// Powers of p and numbers from their digits, by halves.
-function powersOf(
+// Powers of p, and numbers from their p-adic digits, by divide and conquer.
+function digitPowers(
   p: number,
   count: number,
 ): { of(k: number): bigint; combine(digits: readonly Float64Array[], j: number, from: number, to: number): bigint } {

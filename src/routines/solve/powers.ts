@@ -1,18 +1,18 @@
+// Scaling vectors by powers of two, which is exact unless it leaves the range of binary64. Used throughout this folder. The loops are
+// over indices: they take a tenth of the time of map() and from(), and at n = 200 all of this is a tenth of a solve.
+
 import { powerOfTwo } from "../../exact/bits.ts";
 import { exponentOf } from "../../exact/superaccumulator.ts";
-
-// Scaling by powers of two, which rounds nothing unless it leaves the range of binary64. Loops over indices: they take a tenth of
-// the time of map() and from(), and at n = 200 all of this is a tenth of a solve.
 
 /** floor(log2(x)) for a finite x > 0. */
 export function exponent(x: number): number {
   return x < 2 ** -1022 ? exponent(x * 2 ** 54) - 54 : exponentOf(x) + 52;
 }
 
-// Where 2^k is a number and its inverse too.
+// Whether 2^k and its reciprocal are normal doubles.
 const inRange = (k: number): boolean => k >= -1022 && k <= 1022;
 
-/** x * 2^k, for any k; rounded once unless it is subnormal, where that does not matter. */
+/** x * 2^k, for any k. Rounded at most once, except for subnormal results, where a second rounding does not matter. */
 export function timesPower(x: number, k: number): number {
   if (inRange(k)) return x * powerOfTwo(k);
   const part = Math.max(-1022, Math.min(1022, k));
@@ -27,16 +27,16 @@ export function scaled(x: Float64Array, k: number): Float64Array {
   return y;
 }
 
-/** Powers of two for the lines of a matrix. */
+/** The exponents of powers of two for the rows or the columns of a matrix. */
 export interface Powers {
   readonly each: Int32Array;
-  /** If they are all the same. */
+  /** The exponent, if all are the same. */
   readonly common: number | undefined;
-  /** How far apart those are that the lines call for. */
+  /** The largest difference between the exponents that would normalise each row or column by itself. */
   readonly range: number;
 }
 
-/** The same with 2^(k + powers[i]). */
+/** x_i * 2^(k + powers_i), a new vector without -0. */
 export function scaledBy(x: Float64Array, { each, common }: Omit<Powers, "range">, k: number): Float64Array {
   if (common !== undefined) return scaled(x, k + common);
   const y = new Float64Array(x.length);
@@ -44,12 +44,12 @@ export function scaledBy(x: Float64Array, { each, common }: Omit<Powers, "range"
   return y;
 }
 
-/** The k for which the largest magnitude of the finite entries of scaledBy(x, powers, k) is from 1 to 2; 0 if there are none but zeros. */
+/** The k for which the largest finite magnitude in scaledBy(x, powers, k) is from 1 to 2; 0 if all finite entries are zero. */
 export function normalizing(x: Float64Array, { each, common }: Powers): number {
   let top = Number.NEGATIVE_INFINITY;
   if (common !== undefined) {
-    const most = largest(x);
-    if (most > 0 && most < Number.POSITIVE_INFINITY) top = exponent(most) + common;
+    const max = largest(x);
+    if (max > 0 && max < Number.POSITIVE_INFINITY) top = exponent(max) + common;
   } else {
     for (let i = 0; i < x.length; i++) {
       const size = Math.abs(x[i] as number);
@@ -59,19 +59,19 @@ export function normalizing(x: Float64Array, { each, common }: Powers): number {
   return top === Number.NEGATIVE_INFINITY ? 0 : -top;
 }
 
-/** Whether two vectors are the same, number by number. */
+/** Whether two vectors are equal, component by component. */
 export function sameNumbers(x: Float64Array, y: Float64Array): boolean {
   for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
   return true;
 }
 
-/** The largest magnitude; NaN if one is NaN, 0 if there is none. */
+/** The largest magnitude; NaN if one is NaN, 0 for an empty vector. */
 export function largest(x: Float64Array): number {
-  let most = 0;
+  let max = 0;
   for (let i = 0; i < x.length; i++) {
     const size = Math.abs(x[i] as number);
-    if (size > most) most = size;
+    if (size > max) max = size;
     else if (size !== size) return size;
   }
-  return most;
+  return max;
 }

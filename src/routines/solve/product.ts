@@ -1,10 +1,10 @@
-// For conditions from about 1e12 to 1e26, after Rump ("Inversion of extremely ill-conditioned matrices in floating-point", 2009):
-// an approximate inverse R of F, however inaccurate, makes R F much better conditioned, by a factor of about 2^53. Computed exactly
-// and rounded once, that product B has factors with a proof (certificate.ts), and F^-1 r = (R F)^-1 (R r).
+// Stage 4 of correct.ts, for conditions from about 1e12 to 1e26, after Rump ("Inversion of extremely ill-conditioned matrices in
+// floating-point", 2009). An approximate inverse R of F, however inaccurate, makes R F much better conditioned, by a factor of about
+// 2^53. That product B, computed exactly and rounded once, has factors with a proof (certificate.ts), and F^-1 r = (R F)^-1 (R r).
 //
-// R F = B + E with |E| <= 2^-53 |B| entry by entry. Since |B| <= |L| |U| and a little more, the certificate, which allows for 16
-// roundings more than there are, is one of R F too. A residual is a sum of three words; what is left of it is below 2^-158 of its
-// largest entry, and contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
+// R F = B + E with |E| <= 2^-53 |B| entry by entry. |B| exceeds |L| |U| at most slightly, and the certificate allows for 16 more roundings
+// than there are, so it holds for R F too. A residual is a sum of three words. Its remainder is below 2^-158 of its largest entry and
+// contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
 
 import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
 import { newVector } from "../../arrays/vectors.ts";
@@ -12,47 +12,47 @@ import type { ApproximateFactors } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { keepMatrix } from "../transfer.ts";
 import { type Certificate, certify } from "./certificate.ts";
-import { type Corrector, type ExactMatrix, scaleOf } from "./exact.ts";
-import type { Factorization } from "./factors.ts";
+import { type Corrector, type ExactMatrix, factorScale } from "./exact.ts";
+import type { MethodFactors } from "./factors.ts";
 import { largest } from "./powers.ts";
 import { type System, scaledSystem } from "./system.ts";
 
 const WORDS = 3;
-const LEFT = 2 ** -157;
-const CHUNK = 64; // columns of the inverse at a time
+const TRUNCATION = 2 ** -157;
+const COLUMNS = 64; // columns of the inverse at a time
 const LARGEST = 2 ** 200; // as in certificate.ts
 
-/** A corrector and what it keeps on the engine. */
+/** A corrector that owns memory on the engine. */
 export interface ProductCorrector extends Corrector {
   free(): void;
 }
 
-/** The corrector by a product, or undefined if the matrix is too ill-conditioned for that. */
-export function* productCorrector(matrix: ExactMatrix, system: System, factors: Factorization): Routine<ProductCorrector | undefined> {
+/** The corrector from the factors of R F, or undefined if the matrix is too ill-conditioned for them. */
+export function* productCorrector(matrix: ExactMatrix, system: System, factors: MethodFactors): Routine<ProductCorrector | undefined> {
   const { routine, n, data } = matrix;
-  const inverse = yield* inverseOf(routine, factors, n);
-  const norm = largestSum(inverse, n);
+  const inverse = yield* approximateInverse(routine, factors, n);
+  const norm = normBound(inverse, n);
   if (!(norm < LARGEST)) return undefined;
   const product = newVector(routine, inverse, n * n);
-  const scaled = yield* scaledSystem(routine, data, n, scaleOf(system));
+  const scaled = yield* scaledSystem(routine, data, n, factorScale(system));
   try {
     yield (kernels) => kernels.gemm(1, rowMajor(inverse, n, n), scaled.A, 0, rowMajor(product, n, n));
   } finally {
-    scaled.kept.free();
+    scaled.allocation.free();
   }
   if (!(largest(product) < LARGEST)) return undefined;
-  const found = yield* factorsOf(routine, product, n);
+  const found = yield* factorProduct(routine, product, n);
   let corrector: ProductCorrector | undefined;
   try {
     const certificate = yield* certify(routine, found);
-    if (certificate) corrector = yield* correctorBy(routine, inverse, norm, found, certificate, n);
+    if (certificate) corrector = yield* correctorWith(routine, inverse, norm, found, certificate, n);
     return corrector;
   } finally {
     if (!corrector) found.free();
   }
 }
 
-function* correctorBy(
+function* correctorWith(
   routine: string,
   inverse: Float64Array,
   norm: number,
@@ -60,15 +60,15 @@ function* correctorBy(
   { weights }: Certificate,
   n: number,
 ): Routine<ProductCorrector> {
-  const words = yield* keepMatrix(routine, rowMajor(repeated(inverse, n), n, WORDS * n), true);
+  const words = yield* keepMatrix(routine, rowMajor(repeatedInverse(inverse, n), n, WORDS * n), true);
   return {
     weights,
     words: WORDS,
     *correct(r) {
-      const v = yield* exactProduct(words.value, r, n);
+      const v = yield* multiplyExactly(words.value, r, n);
       const d = new Float64Array(n);
       yield (kernels) => kernels.approximate.substitute(routine, factors, v, 1, d);
-      return { d, size: largest(v) * (1 + 2 ** -50) + norm * LEFT };
+      return { d, size: largest(v) * (1 + 2 ** -50) + norm * TRUNCATION };
     },
     free() {
       factors.free();
@@ -77,10 +77,10 @@ function* correctorBy(
   };
 }
 
-function* inverseOf(routine: string, factors: Factorization, n: number): Routine<Float64Array> {
+function* approximateInverse(routine: string, factors: MethodFactors, n: number): Routine<Float64Array> {
   const inverse = newVector(routine, new Float64Array(0), n * n);
-  for (let from = 0; from < n; from += CHUNK) {
-    const k = Math.min(CHUNK, n - from);
+  for (let from = 0; from < n; from += COLUMNS) {
+    const k = Math.min(COLUMNS, n - from);
     const identity = new Float64Array(n * k);
     for (let c = 0; c < k; c++) identity[(from + c) * k + c] = 1;
     const columns = yield* factors.substitute(identity, k);
@@ -89,37 +89,45 @@ function* inverseOf(routine: string, factors: Factorization, n: number): Routine
   return inverse;
 }
 
-// A bound of the largest sum of magnitudes in a row; NaN if an entry is not finite.
-function largestSum(data: Float64Array, n: number): number {
-  let most = 0;
+// An upper bound on the infinity norm; Infinity or NaN if an entry is not finite.
+function normBound(data: Float64Array, n: number): number {
+  let maxSum = 0;
   for (let i = 0; i < n; i++) {
     let sum = 0;
     for (let j = 0; j < n; j++) sum += Math.abs(data[i * n + j] as number);
-    most = Math.max(most, sum);
+    maxSum = Math.max(maxSum, sum);
   }
-  return most * (1 + 2 ** -20);
+  return maxSum * (1 + 2 ** -20);
 }
 
-function* factorsOf(routine: string, product: Float64Array, n: number): Routine<ApproximateFactors> {
-  const kept = yield* keepMatrix(routine, rowMajor(product, n, n), true);
+function* factorProduct(routine: string, product: Float64Array, n: number): Routine<ApproximateFactors> {
+  const allocation = yield* keepMatrix(routine, rowMajor(product, n, n), true);
   const ones = new Float64Array(n).fill(1);
   const none = new Float64Array(0);
   try {
     return (yield (kernels) =>
-      kernels.approximate.factorize(routine, kept.value, { rows: ones, cols: ones }, "binary64", none, 0, none)) as ApproximateFactors;
+      kernels.approximate.factorize(
+        routine,
+        allocation.value,
+        { rows: ones, cols: ones },
+        "binary64",
+        none,
+        0,
+        none,
+      )) as ApproximateFactors;
   } finally {
-    kept.free();
+    allocation.free();
   }
 }
 
-// R beside itself: one product with all words of a residual is rounded once.
-function repeated(inverse: Float64Array, n: number): Float64Array {
+// (R R R): one product with all words of a residual is rounded once.
+function repeatedInverse(inverse: Float64Array, n: number): Float64Array {
   const copies = new Float64Array(WORDS * n * n);
   for (let i = 0; i < n; i++) for (let w = 0; w < WORDS; w++) copies.set(inverse.subarray(i * n, (i + 1) * n), (i * WORDS + w) * n);
   return copies;
 }
 
-function* exactProduct(A: StridedOperand, words: readonly Float64Array[], n: number): Routine<Float64Array> {
+function* multiplyExactly(A: StridedOperand, words: readonly Float64Array[], n: number): Routine<Float64Array> {
   const x = new Float64Array(WORDS * n);
   for (const [w, word] of words.entries()) x.set(word, w * n);
   const v = new Float64Array(n);

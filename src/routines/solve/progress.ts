@@ -1,14 +1,14 @@
-// Watching and aborting: the exact stages of solve() report to a Progress between steps, and stop if it says so.
+// Progress reports and aborting. The exact stages of solve() call shouldContinue() between steps, and stop if it returns false.
 
 import type { Wait } from "../../engines/device.ts";
 import type { Routine } from "../../engines/steps.ts";
 import type { AbortSignalLike } from "./types.ts";
 
-// An engine that answers later lets others have their turn: a signal can be given, and progress be seen.
+// On an asynchronous engine this returns to the event loop, so that the signal can be aborted and progress displayed.
 const pause: Wait = { now() {}, later: () => new Promise((resolve) => setTimeout(resolve, 0)) };
-const EVERY = 30; // milliseconds
+const INTERVAL = 30; // milliseconds
 
-/** Work that may take long: it can be watched and aborted. */
+/** The signal and the progress callback of one call. */
 export class Progress {
   private last = 0;
 
@@ -25,10 +25,10 @@ export class Progress {
     this.signal?.throwIfAborted();
   }
 
-  /** Tell how far a stage is, from 0 to 1, let others on now and then, and return whether to go on. */
-  *goesOn(stage: string, done: number): Routine<boolean> {
+  /** Report how much of a stage is done, from 0 to 1, return to the event loop now and then, and return whether to continue. */
+  *shouldContinue(stage: string, done: number): Routine<boolean> {
     const now = performance.now();
-    if (done === 0 || done >= 1 || now - this.last > EVERY) {
+    if (done === 0 || done >= 1 || now - this.last > INTERVAL) {
       this.last = now;
       this.onProgress?.(stage, Math.min(1, Math.max(0, done)));
       yield () => pause;

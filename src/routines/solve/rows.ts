@@ -1,4 +1,4 @@
-// The rows of a matrix, wherever it is. The exact measures and the errors of solve() read them.
+// The rows of a matrix on the host or on an engine. Read by the exact measures (measures.ts) and for error messages (system.ts).
 
 import type { StridedOperand } from "../../arrays/matrix.ts";
 import { isOnHost } from "../../arrays/operands.ts";
@@ -6,42 +6,42 @@ import { part } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { copyToHost, download } from "../transfer.ts";
 
-// Elements that are downloaded at a time. Of a matrix by columns, more rows than MAX_SINGLE_ROWS are read by downloading all of it.
-const PIECE = 2 ** 20;
+// The most elements in one download. If more than MAX_SINGLE_ROWS rows of a column-major matrix are wanted, all of it is downloaded.
+const MAX_DOWNLOAD = 2 ** 20;
 const MAX_SINGLE_ROWS = 8;
 
-function howMany(rows: number, isWanted: (i: number) => boolean): number {
+function countWanted(rows: number, isWanted: (i: number) => boolean): number {
   let wanted = 0;
   for (let i = 0; i < rows; i++) if (isWanted(i)) wanted++;
   return wanted;
 }
 
-/** Visit the wanted rows, which must not be written. Consecutive rows are downloaded together. */
-export function* forRows(
+/** Visit the wanted rows, which must not be written. Consecutive rows are downloaded in blocks. */
+export function* visitRows(
   routine: string,
   A: StridedOperand,
   isWanted: (i: number) => boolean,
   visit: (row: Float64Array, i: number) => void,
 ): Routine<void> {
   const { data, offset, rows, cols, rowStride, colStride } = A;
-  const isRemote = !isOnHost(data);
-  if (isRemote && colStride !== 1 && howMany(rows, isWanted) > MAX_SINGLE_ROWS) {
+  const onEngine = !isOnHost(data);
+  if (onEngine && colStride !== 1 && countWanted(rows, isWanted) > MAX_SINGLE_ROWS) {
     const copy = yield* copyToHost(routine, A);
     for (let i = 0; i < rows; i++) if (isWanted(i)) visit(part(copy, i * cols, cols) as Float64Array, i);
     return;
   }
-  const together = isRemote && colStride === 1 ? Math.max(1, Math.floor(PIECE / rowStride)) : 1;
+  const maxRows = onEngine && colStride === 1 ? Math.max(1, Math.floor(MAX_DOWNLOAD / rowStride)) : 1;
   for (let i = 0; i < rows; i++) {
     if (!isWanted(i)) continue;
     let end = i + 1;
-    while (end < Math.min(i + together, rows) && isWanted(end)) end++;
+    while (end < Math.min(i + maxRows, rows) && isWanted(end)) end++;
     if (end === i + 1) {
       visit(yield* rowOf(routine, A, i), i);
       continue;
     }
     const length = (end - 1 - i) * rowStride + cols;
-    const piece = yield* download<Float64Array>(routine, data, offset + i * rowStride, length);
-    for (let k = i; k < end; k++) visit(piece.subarray((k - i) * rowStride, (k - i) * rowStride + cols), k);
+    const block = yield* download<Float64Array>(routine, data, offset + i * rowStride, length);
+    for (let k = i; k < end; k++) visit(block.subarray((k - i) * rowStride, (k - i) * rowStride + cols), k);
     i = end - 1;
   }
 }
@@ -55,11 +55,11 @@ export function* rowOf(routine: string, A: StridedOperand, i: number): Routine<F
     return Float64Array.from({ length: cols }, (_, j) => data[start + j * colStride] as number);
   }
   if (colStride === 1) return yield* download<Float64Array>(routine, data, start, cols);
-  // A row of a matrix by columns is a product with a unit vector: one pass over the matrix on the device.
+  // A row of a column-major matrix is a product with a unit vector: one pass over the matrix on the engine.
   const unit = new Float64Array(A.rows);
   unit[i] = 1;
   const row = new Float64Array(cols);
-  const across = { ...A, rows: cols, cols: A.rows, rowStride: colStride, colStride: rowStride };
-  yield (kernels) => kernels.gemv(1, across, unit, 0, row);
+  const transposed = { ...A, rows: cols, cols: A.rows, rowStride: colStride, colStride: rowStride };
+  yield (kernels) => kernels.gemv(1, transposed, unit, 0, row);
   return row;
 }

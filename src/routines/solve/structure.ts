@@ -1,20 +1,20 @@
-// What the zeros of A and b tell of the solution: components that are zero, and which equations a component depends on. That is block
-// triangular structure, hidden by permutations.
+// What the patterns of A and b imply for the solution: components that are zero (stage 2 of correct.ts), and the equations that determine
+// a component (for ties, in exact.ts). This is the block triangular structure of A, up to permutations.
 
-/** The matrix as it is stored, row by row. */
-interface Dense {
+/** A square matrix, row by row. */
+interface DenseMatrix {
   readonly n: number;
   readonly data: Float64Array;
 }
 
 /**
- * Which components of the solution of A x = b, A regular, the patterns of A and b make zero.
+ * Which components of the solution of A x = b, for a regular A, are zero because of the patterns of A and b.
  *
  * A regular matrix has a perfect matching: an order of its rows in which the diagonal has no zero. Row k of that order gives x_k from
- * b_k and the x_j with a_kj != 0. Starting from the rows with b_k != 0, mark every k whose row has a marked j. For the set Z of those
- * never marked, the rows of Z have b = 0 and no entry outside Z, so that A_ZZ x_Z = 0; A_ZZ is regular because A is. So x_Z = 0.
+ * b_k and the x_j with a_kj != 0. Starting from the rows with b_k != 0, mark every k whose row has a marked j. Let Z be the set of those
+ * never marked. The rows of Z have b = 0 and no entry outside Z, so A_ZZ x_Z = 0. A_ZZ is regular because A is, so x_Z = 0.
  */
-export function structuralZeros({ n, data }: Dense, matching: Int32Array, b: Float64Array): Uint8Array {
+export function structuralZeros({ n, data }: DenseMatrix, matching: Int32Array, b: Float64Array): Uint8Array {
   const isZero = new Uint8Array(n).fill(1);
   const queue = new Int32Array(n);
   let [head, tail] = [0, 0];
@@ -32,30 +32,30 @@ export function structuralZeros({ n, data }: Dense, matching: Int32Array, b: Flo
 }
 
 /**
- * The rows of A that determine component j of the solution: with the matching as above, that of j, those of the unknowns that occur in
- * it, and so on. These rows have no entries in other columns, so that they are a system of their own, regular because A is.
+ * The rows of A that determine component j of the solution: the row matched with j as above, the rows of the unknowns that occur in it,
+ * and so on. These rows have no entries in other columns, so they form a system of their own, regular because A is.
  */
-export function determiningRows({ n, data }: Dense, matching: Int32Array, j: number): Int32Array {
+export function determiningRows({ n, data }: DenseMatrix, matching: Int32Array, j: number): Int32Array {
   const rowOf = new Int32Array(n);
   for (let i = 0; i < n; i++) rowOf[matching[i] as number] = i;
-  const isSeen = new Uint8Array(n);
+  const isVisited = new Uint8Array(n);
   const rows = new Int32Array(n);
   let count = 0;
-  const see = (column: number): void => {
-    if (isSeen[column] === 1) return;
-    isSeen[column] = 1;
+  const visit = (column: number): void => {
+    if (isVisited[column] === 1) return;
+    isVisited[column] = 1;
     rows[count++] = rowOf[column] as number;
   };
-  see(j);
+  visit(j);
   for (let head = 0; head < count; head++) {
     const row = (rows[head] as number) * n;
-    for (let k = 0; k < n; k++) if (data[row + k] !== 0) see(k);
+    for (let k = 0; k < n; k++) if (data[row + k] !== 0) visit(k);
   }
   return rows.slice(0, count);
 }
 
 /** The column matched with each row, by augmenting paths; undefined if there is no perfect matching, and A is singular. */
-export function perfectMatching({ n, data }: Dense): Int32Array | undefined {
+export function perfectMatching({ n, data }: DenseMatrix): Int32Array | undefined {
   const columnOf = new Int32Array(n).fill(-1);
   const rowOf = new Int32Array(n).fill(-1);
   for (let i = 0; i < n; i++) {
@@ -66,8 +66,8 @@ export function perfectMatching({ n, data }: Dense): Int32Array | undefined {
       break;
     }
   }
-  const seen = new Int32Array(n).fill(-1); // by which search a column was seen
-  const next = new Int32Array(n); // where the search goes on in a row
+  const seen = new Int32Array(n).fill(-1); // the last search that reached a column
+  const next = new Int32Array(n); // the column at which the search continues in a row
   const path = new Int32Array(n + 1); // rows
   for (let start = 0; start < n; start++) {
     if (columnOf[start] !== -1) continue;
@@ -90,7 +90,7 @@ export function perfectMatching({ n, data }: Dense): Int32Array | undefined {
         next[owner] = 0;
         continue;
       }
-      // Every row of the path takes the column that it looked at last.
+      // Every row of the path takes the column that it reached last.
       for (let d = depth, column = j; d >= 0; d--) {
         const row = path[d] as number;
         const before = columnOf[row] as number;

@@ -1,3 +1,6 @@
+// The matrix of a system in the engine's memory, with its norm and the powers of two that scale its rows and columns: see "Scale" in
+// docs/solve.md. solver.ts makes the Systems; every other file here works on them.
+
 import { ValueError } from "../../arrays/errors.ts";
 import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
 import { newIntegers, newVector } from "../../arrays/vectors.ts";
@@ -6,45 +9,45 @@ import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { powerOfTwo } from "../../exact/bits.ts";
 import { keepMatrix } from "../transfer.ts";
-import type { Scale } from "./integers.ts";
-import type { Size } from "./measures.ts";
+import type { ScaleExponents } from "./integers.ts";
+import type { Dyadic } from "./measures.ts";
 import { exponent, largest, type Powers, timesPower } from "./powers.ts";
 import { rowOf } from "./rows.ts";
 
-/** A matrix on an engine, and what is known of it. */
+/** A matrix on an engine, its norm and its scaling. */
 export interface System {
   readonly routine: string;
   readonly n: number;
-  readonly kept: Allocation<StridedOperand>;
+  readonly allocation: Allocation<StridedOperand>;
   readonly A: StridedOperand;
-  /** A * 2^power has a norm from 1 to 2, as far as powers reach; `norm` is that, rounded as it came. */
+  /** A * 2^power has a norm from 1 to 2, unless 2^power would leave the range; `norm` is that norm, in ordinary arithmetic. */
   readonly power: number;
   readonly norm: number;
-  /** The sums of magnitudes in rows, times 2^-shift, rounded as they came. */
-  readonly sums: Float64Array;
-  /** Exactly, once somebody has asked. */
-  exactNorm: Size | undefined;
-  /** All entries are multiples of 2 to this power, once somebody has asked. */
+  /** The sums of magnitudes of the rows, in ordinary arithmetic; times 2^-OVERFLOW_SHIFT if one would overflow. */
+  readonly rowSums: Float64Array;
+  /** The exact norm of A, once exactNorm() has computed it. */
+  exactNorm: Dyadic | undefined;
+  /** All entries are multiples of 2 to this power; set by isResidualRepresentable(). */
   lastPlace: number | undefined;
+  /** The powers of two that the matrix is factored with, and their exponents. */
   readonly scaling: Scaling;
-  /** Their exponents. */
   readonly rows: Powers;
   readonly cols: Powers;
-  /** What was multiplied into the matrix that was given: A = 2^rows (that matrix) 2^cols, unless they are the same. */
-  readonly outer: Scale | undefined;
+  /** Set for a scaled copy: A = 2^preScale.rows (original matrix) 2^preScale.cols. */
+  readonly preScale: ScaleExponents | undefined;
 }
 
-// Rows or columns that are more unlike than this are scaled in a copy: kernels scale in two steps, and what underflows in the first
-// must not come back in the second (certificate.ts).
+// If the exponents for rows or columns differ by more than this, the matrix is scaled in a copy: kernels scale in two steps, and what
+// underflows in the first must not be magnified by the second (certificate.ts).
 const MAX_RANGE = 300;
 
-/** Whether rows or columns are so unlike that only a scaled copy will do. */
-export const isWide = ({ rows, cols }: System): boolean => Math.max(rows.range, cols.range) > MAX_RANGE;
+/** Whether the scales of rows or columns differ so much that a scaled copy is needed. */
+export const needsScaledCopy = ({ rows, cols }: System): boolean => Math.max(rows.range, cols.range) > MAX_RANGE;
 
-/** Powers of two that bring the largest entries of rows, and then of columns, to 1 or a little more. */
-export function largestPowers(data: Float64Array, n: number): Scale {
+/** Exponents that bring the largest entry of each row, and then of each column, to 1 or more and below 2. */
+export function equilibrationExponents(data: Float64Array, n: number): ScaleExponents {
   const rows = new Int32Array(n);
-  const cols = new Int32Array(n).fill(NONE);
+  const cols = new Int32Array(n).fill(NO_ENTRY);
   for (let i = 0; i < n; i++) {
     const size = largest(data.subarray(i * n, (i + 1) * n));
     rows[i] = size === 0 ? 0 : -exponent(size);
@@ -53,90 +56,94 @@ export function largestPowers(data: Float64Array, n: number): Scale {
       if (v > 0) cols[j] = Math.max(cols[j] as number, exponent(v) + (rows[i] as number));
     }
   }
-  return { rows, cols: cols.map((top) => (top === NONE ? 0 : -top)) };
+  return { rows, cols: cols.map((top) => (top === NO_ENTRY ? 0 : -top)) };
 }
-const NONE = -(2 ** 30);
+const NO_ENTRY = -(2 ** 30);
 
-/** The system of a copy of an n by n matrix, scaled. What is below 2^-1074 there is lost: `factors` are of that copy, proofs of the matrix. */
-export function* scaledSystem(routine: string, data: Float64Array, n: number, outer: Scale): Routine<System> {
-  const copy = newVector(routine, data, n * n);
+/** to := 2^rows from 2^cols for n by n matrices, row by row, in place or not. */
+export function scaleMatrix(from: Float64Array, n: number, { rows, cols }: ScaleExponents, to: Float64Array): void {
   for (let i = 0; i < n; i++)
-    for (let j = 0; j < n; j++)
-      copy[i * n + j] = timesPower(data[i * n + j] as number, (outer.rows[i] as number) + (outer.cols[j] as number));
-  const kept = yield* keepMatrix(routine, rowMajor(copy, n, n), true);
+    for (let j = 0; j < n; j++) to[i * n + j] = timesPower(from[i * n + j] as number, (rows[i] as number) + (cols[j] as number));
+}
+
+/** The system of a scaled copy of a matrix. Bits below 2^-1074 are lost: factors are those of the copy, proofs hold for the matrix. */
+export function* scaledSystem(routine: string, data: Float64Array, n: number, preScale: ScaleExponents): Routine<System> {
+  const copy = newVector(routine, data, n * n);
+  scaleMatrix(data, n, preScale, copy);
+  const allocation = yield* keepMatrix(routine, rowMajor(copy, n, n), true);
   try {
-    return { ...(yield* systemOf(routine, kept)), outer };
+    return { ...(yield* systemOf(routine, allocation)), preScale };
   } catch (error) {
-    kept.free();
+    allocation.free();
     throw error;
   }
 }
 
-/** Entries below this fraction of the largest make no difference to a sum that overflows: 2^-1074 beside 2^1024, 2^53 of them. */
-const DOWN = 64;
+// If a row sum overflows, all are summed times 2^-64. What underflows then is negligible: at most 2^53 times 2^-1074, next to 2^960.
+const OVERFLOW_SHIFT = 64;
 
-/** The system of a matrix that is kept: its norm and its scaling. Throws for an entry that is not finite. */
-export function* systemOf(routine: string, kept: Allocation<StridedOperand>): Routine<System> {
-  const A = kept.value;
+/** The system of a matrix on the engine: its norm and its scaling. Throws for an entry that is not finite. */
+export function* systemOf(routine: string, allocation: Allocation<StridedOperand>): Routine<System> {
+  const A = allocation.value;
   const n = A.rows;
   const vector = (): Float64Array => newVector(routine, new Float64Array(0), n);
-  const [ones, sums, most] = [vector().fill(1), vector(), vector()];
-  yield (kernels) => kernels.approximate.magnitudes(routine, A, ones, sums, most);
-  yield* checkFinite(routine, A, most);
+  const [ones, sums, largestEntries] = [vector().fill(1), vector(), vector()];
+  yield (kernels) => kernels.approximate.magnitudes(routine, A, ones, sums, largestEntries);
+  yield* checkFinite(routine, A, largestEntries);
   let shift = 0;
   if (largest(sums) === Number.POSITIVE_INFINITY) {
-    shift = DOWN;
+    shift = OVERFLOW_SHIFT;
     yield (kernels) => kernels.approximate.magnitudes(routine, A, vector().fill(2 ** -shift), sums, vector());
   }
   const sum = largest(sums);
   const power = sum === 0 ? 0 : Math.max(-1022, Math.min(1023, -exponent(sum) - shift));
-  const rows = powersFor(routine, most);
+  const rows = powersFor(routine, largestEntries);
   const scales = scalesOf(rows);
-  const across = { ...A, rowStride: A.colStride, colStride: A.rowStride };
-  yield (kernels) => kernels.approximate.magnitudes(routine, across, scales, vector(), most);
-  const cols = powersFor(routine, most, 0);
+  const transposed = { ...A, rowStride: A.colStride, colStride: A.rowStride };
+  yield (kernels) => kernels.approximate.magnitudes(routine, transposed, scales, vector(), largestEntries);
+  const cols = powersFor(routine, largestEntries, 0);
   const scaling = { rows: scales, cols: scalesOf(cols) };
   return {
     routine,
     n,
-    kept,
+    allocation,
     A,
     power,
     norm: timesPower(sum, shift + power),
-    sums,
+    rowSums: sums,
     exactNorm: undefined,
     lastPlace: undefined,
     scaling,
     rows,
     cols,
-    outer: undefined,
+    preScale: undefined,
   };
 }
 
-// Lines whose largest entries are within so many powers of two of each other are left as they are to each other: partial
-// pivoting copes with that, binary32 has range enough for the products, and scaling would change which pivots it finds.
+// Rows (or columns) whose largest entries are within 2^SAME_SCALE of each other share one power: partial pivoting copes with such
+// differences, binary32 has enough range for the products, and scaling would change the choice of pivots.
 const SAME_SCALE = 8;
 
-// The exponents that bring the largest entry of each line to 1 or a little more; one for all where they are alike. The powers
-// themselves and what they multiply stay in range.
-function powersFor(routine: string, most: Float64Array, alike?: number): Powers {
-  const each = newIntegers(routine, most.length);
-  let [low, high] = [MAX, MIN];
-  for (let i = 0; i < most.length; i++) {
-    const size = most[i] as number;
+// The exponents that bring the largest entry of each row (or column) to 1 or more and below 2; if they are similar, one for all, the least
+// or `commonIfSimilar`. The powers themselves and the scaled entries stay in range.
+function powersFor(routine: string, largestEntries: Float64Array, commonIfSimilar?: number): Powers {
+  const each = newIntegers(routine, largestEntries.length);
+  let [low, high] = [MAX_POWER, MIN_POWER];
+  for (let i = 0; i < largestEntries.length; i++) {
+    const size = largestEntries[i] as number;
     if (size === 0) continue;
-    const power = Math.max(MIN, Math.min(MAX, -exponent(size)));
+    const power = Math.max(MIN_POWER, Math.min(MAX_POWER, -exponent(size)));
     each[i] = power;
     low = Math.min(low, power);
     high = Math.max(high, power);
   }
   const range = Math.max(0, high - low);
   if (range > SAME_SCALE) return { each, common: undefined, range };
-  const common = alike ?? (low > high ? 0 : low);
+  const common = commonIfSimilar ?? (low > high ? 0 : low);
   return { each: each.fill(common), common, range };
 }
-const MIN = -1022;
-const MAX = 1021;
+const MIN_POWER = -1022;
+const MAX_POWER = 1021;
 
 function scalesOf({ each, common }: Powers): Float64Array {
   const scales = new Float64Array(each.length);
@@ -145,8 +152,8 @@ function scalesOf({ each, common }: Powers): Float64Array {
   return scales;
 }
 
-function* checkFinite(routine: string, A: StridedOperand, most: Float64Array): Routine<void> {
-  const i = most.findIndex((v) => !Number.isFinite(v));
+function* checkFinite(routine: string, A: StridedOperand, largestEntries: Float64Array): Routine<void> {
+  const i = largestEntries.findIndex((v) => !Number.isFinite(v));
   if (i < 0) return;
   const row = yield* rowOf(routine, A, i);
   const j = row.findIndex((v) => !Number.isFinite(v));

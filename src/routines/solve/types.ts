@@ -1,16 +1,17 @@
-// What solve() and factor() take and return. SPEC.md, "Solving A x = b", says what each field means to the bit.
+// The public types of solve() and factor(). SPEC.md, "Solving A x = b", defines every field of the result to the bit; docs/solve.md is
+// the guide for users.
 import type { Matrix, Sparse } from "../../arrays/types.ts";
 
-/** The methods, from the cheapest on: binary32 factors, binary64 factors, exact arithmetic. */
+/** The methods, cheapest first: binary32 factors, binary64 factors, exact arithmetic. */
 export const METHODS = ["mixed", "double", "exact"] as const;
-/** The methods that solve() can begin with, from the cheapest on. */
+/** The methods that solve() can begin with. */
 export type SolveMethod = (typeof METHODS)[number];
 
 export const SOLVE_ROUNDINGS = ["correct", "backward"] as const;
-/** What a solution is rounded to: the exact one, or one with a small backward error. */
+/** The accuracy of a solution: correctly rounded, or with a small backward error. */
 export type SolveRounding = (typeof SOLVE_ROUNDINGS)[number];
 
-/** What is used of an AbortSignal, whose type comes with "DOM" and with Node's types: a program may be compiled with neither. */
+/** The part of an AbortSignal that is used. Its own type needs "DOM" or Node's types, and a program may be compiled with neither. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   throwIfAborted(): void;
@@ -26,7 +27,7 @@ export interface SolveOptions {
   fallback?: boolean | undefined;
   /** The maximum number of corrections with one set of factors; default: 30. It does not limit exact arithmetic. */
   maxIterations?: number | undefined;
-  /** An AbortSignal. It ends exact arithmetic early: the answer is then not certified. One that is aborted at the call rejects. */
+  /** An AbortSignal. It ends exact arithmetic early; the solution is then not certified. If aborted before the call, the call fails. */
   signal?: AbortSignalLike | undefined;
   /** Called repeatedly during exact arithmetic; `done` is from 0 to 1. */
   onProgress?: ((stage: string, done: number) => void) | undefined;
@@ -34,11 +35,11 @@ export interface SolveOptions {
 
 /** The result of solve(). */
 export interface Solution {
-  /** n values, or n by k without gaps in the order of b. */
+  /** n values, or n by k, contiguous, in the order of b. */
   readonly x: Float64Array;
   /** `certified` with rounding "correct"; residual <= 1 and backwardError <= (n + 1) 2^-53 with "backward". */
   readonly converged: boolean;
-  /** The method that answered, "modular" where exact arithmetic did; if none converged, the last one tried. */
+  /** The method that gave the solution, "modular" for exact arithmetic; if none converged, the last one tried. */
   readonly method: SolveMethod | "modular";
   /** A cheaper method was tried and did not converge. */
   readonly fellBack: boolean;
@@ -48,7 +49,7 @@ export interface Solution {
   readonly residual: number;
   /** The largest |b - A x|_i / (|A| |x| + |b|)_i, exact and rounded once; the largest over right-hand sides. */
   readonly backwardError: number;
-  /** An estimate of norm(A) norm(A^-1) in the infinity norm: mostly within a factor of 10, rarely above it. */
+  /** An estimate of norm(A) norm(A^-1) in the infinity norm: usually within a factor of 10, rarely too large. */
   readonly condition: number;
   /** Every component is proved to be the exact solution, rounded once. */
   readonly certified: boolean;
@@ -56,13 +57,13 @@ export interface Solution {
 
 /** A factorisation for any number of right-hand sides. */
 export interface Factored {
-  /** As solve(A, b) with the A that factor() was given; options given here take precedence over those of factor(). */
+  /** Like solve(A, b) with the A of factor(). Options default to those of factor(). */
   solve(b: Float64Array | Matrix, options?: SolveOptions): Solution;
   /** Free its memory now, rather than when it is garbage-collected. */
   free(): void;
 }
 
-/** The routines of this folder: binary64 systems. */
+/** The routines of this folder, for binary64 systems. */
 export interface Solves {
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Solution;
   factor(A: Matrix | Sparse, options?: SolveOptions): Factored;

@@ -1,26 +1,26 @@
-// Scaling by an assignment, for matrices whose entries are so unlike that the largest ones of rows and columns do not show which
-// pivots matter. Called by correct.ts where ordinary scaling leaves factors without a proof.
+// Scale factors from a maximum-product matching of rows to columns, for matrices whose entries differ so much in size that the largest
+// entries of rows and columns do not show which pivots matter. correct.ts uses them if factors have no proof with ordinary scaling.
 import { exponent } from "./powers.ts";
 
 /**
- * Powers of two for the rows and columns of a matrix: with them no entry is 2 or more, and one in each row and column, no two of
- * them in one line, is 1 or more: an assignment of the largest product (Duff and Koster, 2001), by shortest augmenting paths. Where
- * exponents are far apart this finds the order of size in which elimination works; the largest entries of rows and columns do not
- * show it. Undefined if there is no such assignment: then the matrix is singular. Takes n^3 operations at the most.
+ * Exponents for the rows and columns of a matrix. Scaled by them, all entries are below 2, and those of a perfect matching, one in each
+ * row and column, are 1 or more: the matching with the largest product (Duff and Koster, 2001), by shortest augmenting paths. If
+ * exponents are far apart, it shows the order of size in which elimination proceeds. Undefined if there is no perfect matching: then the
+ * matrix is singular. Takes at most n^3 operations.
  */
-export function assignmentPowers(data: Float64Array, n: number): { rows: Int32Array; cols: Int32Array } | undefined {
+export function matchingExponents(data: Float64Array, n: number): { rows: Int32Array; cols: Int32Array } | undefined {
   const cost = new Float64Array(n * n).fill(Number.POSITIVE_INFINITY);
   for (let e = 0; e < n * n; e++) {
     const size = Math.abs(data[e] as number);
     if (size > 0) cost[e] = -exponent(size);
   }
-  // Potentials u and v with u_i + v_j <= cost_ij, and equality where row i and column j are matched. Row and column n are none.
+  // Potentials u and v with u_i + v_j <= cost_ij, and equality if row i and column j are matched. Index n means no row or column.
   const [u, v] = [new Float64Array(n + 1), new Float64Array(n + 1)];
   const rowOf = new Int32Array(n + 1).fill(n);
   const before = new Int32Array(n + 1);
   for (let i = 0; i < n; i++) {
     rowOf[n] = i;
-    const least = new Float64Array(n).fill(Number.POSITIVE_INFINITY);
+    const minSlack = new Float64Array(n).fill(Number.POSITIVE_INFINITY);
     const used = new Uint8Array(n + 1);
     let column = n;
     do {
@@ -30,12 +30,12 @@ export function assignmentPowers(data: Float64Array, n: number): { rows: Int32Ar
       for (let j = 0; j < n; j++) {
         if (used[j] === 1) continue;
         const slack = (cost[row * n + j] as number) - (u[row] as number) - (v[j] as number);
-        if (slack < (least[j] as number)) {
-          least[j] = slack;
+        if (slack < (minSlack[j] as number)) {
+          minSlack[j] = slack;
           before[j] = column;
         }
-        if ((least[j] as number) < delta) {
-          delta = least[j] as number;
+        if ((minSlack[j] as number) < delta) {
+          delta = minSlack[j] as number;
           next = j;
         }
       }
@@ -45,7 +45,7 @@ export function assignmentPowers(data: Float64Array, n: number): { rows: Int32Ar
           u[rowOf[j] as number] = (u[rowOf[j] as number] as number) + delta;
           v[j] = (v[j] as number) - delta;
         } else if (j < n) {
-          least[j] = (least[j] as number) - delta;
+          minSlack[j] = (minSlack[j] as number) - delta;
         }
       }
       column = next;
