@@ -26,7 +26,9 @@ export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions 
   checkSquare("factor", A);
   const settings = settingsOf("factor", options);
   const first = firstMethod(settings, A.rows);
-  if (A.rows === 0) return publicFactored(0, undefined, first, settings, run);
+  // The signal and the callback belong to this call alone.
+  const kept = { ...settings, signal: undefined, onProgress: undefined };
+  if (A.rows === 0) return publicFactored(0, undefined, first, kept, run);
   const square = yield* denseView("factor", A);
   const solver = yield* openSolver("factor", square, true);
   try {
@@ -37,8 +39,7 @@ export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions 
     freeSolver(solver);
     throw error;
   }
-  // The signal and the callback belong to this call alone.
-  return publicFactored(A.rows, solver, first, { ...settings, signal: undefined, onProgress: undefined }, run);
+  return publicFactored(A.rows, solver, first, kept, run);
 }
 
 // Compute the factors of the first method, or throw a SingularError.
