@@ -21,7 +21,7 @@ import { deviceMemory } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
 import { approximateWithCpu } from "./hybrid/hybrid.ts";
-import { panelHere } from "./hybrid/panel.ts";
+import { panelOnHost } from "./hybrid/panel.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
@@ -43,7 +43,7 @@ const running =
 // The CPU's threads are another engine, loaded when it is first needed. More than a few do not make panels faster.
 const MAX_THREADS = 4;
 const cpuOf = (): Cpu =>
-  new Cpu(async () => (await import("../threads/backend.ts")).openThreads(Math.min(MAX_THREADS, cores())), panelHere);
+  new Cpu(async () => (await import("../threads/backend.ts")).openThreads(Math.min(MAX_THREADS, cores())), panelOnHost);
 
 // What engines of both kinds have, each call in a scope of its own.
 function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
