@@ -6,6 +6,7 @@ import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
+import { stageDefines } from "../exact/stages.ts";
 import { entries } from "./sources.ts";
 
 /** Matrices on a device, and a list for the entries of C that are not proved: their number, then i * C.cols + j for each. */
@@ -53,8 +54,8 @@ const isInTerms = (alpha: number): boolean => Math.abs(alpha) === 1 || !Number.i
 const STAGE = "fpe4";
 
 /**
- * Compute the entries on the list exactly. If the device can, the host does not read the list first: it is mostly empty, and a read takes
- * longer than a launch that finds nothing to do.
+ * Compute the entries on the list exactly. If the device can, the host does not read the list first: it is mostly empty, and a read
+ * takes longer than a launch that finds nothing to do.
  */
 export function* settle(scope: Scope, product: Product): Work<void> {
   const { alpha, C } = product;
@@ -68,9 +69,8 @@ export function* settle(scope: Scope, product: Product): Work<void> {
 
 function kernelOn(device: Device, name: string, single: boolean, stage: ExactStage): Kernel {
   const REAL = realOf(single ? 4 : 8);
-  const components = Number(/\d/.exec(stage)?.[0] ?? 0);
-  const more = { ...(stage.endsWith("ee") ? { EARLY: 1 } : {}), ...(isLooping(device) ? { LOOPING: 1 } : {}) };
-  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", COMPONENTS: components, ...more };
+  const looping = isLooping(device) ? { LOOPING: 1 } : {};
+  const defines = { REAL, REAL_X: REAL, REAL_Y: REAL, STRIDE: COPIES, OP: "DOT", ...stageDefines(stage), ...looping };
   return device.kernel(name, [certificate, superaccumulator, expansion, entries], defines);
 }
 

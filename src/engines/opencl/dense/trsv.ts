@@ -7,6 +7,7 @@ import { realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { ACCUMULATOR } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
+import { stageDefines } from "../exact/stages.ts";
 import { trsvBy as solveBySource, trsv as solveSource, trsvResidual, trsvRows, trsvState, trsvSteps } from "./sources.ts";
 import { FAILED, SINGULAR, STATE_WORDS } from "./trsvState.ts";
 
@@ -117,8 +118,7 @@ class TriangularSystem {
       REAL_X: defines.REAL as string,
       REAL_Y: defines.REAL as string,
       OP: "DOT",
-      COMPONENTS: stage === "superaccumulator" ? 0 : Number(stage[3]),
-      ...(stage.endsWith("ee") ? { EARLY: 1 } : {}),
+      ...stageDefines(stage),
       STRIDE,
       ...kind,
     });

@@ -107,7 +107,8 @@ export function* factorize(
     };
     const source = conversion(scope, A, scaling, b, k, matrix);
     let outcome = yield* attempt(scope, matrix, how, source, steps);
-    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps); // work-groups did not run at the same time
+    // Stuck: work-groups did not run at the same time.
+    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps);
     const { column, order, least, largest } = outcome;
     if (column < 0) {
       invertBlocks(device, { matrix, inverses });

@@ -162,7 +162,7 @@ export class ApproximateLu {
     }
   }
 
-  /** Apply the block of columns first to end - 1 to columns `from` to `to` - 1: on the left only the row swaps, else also U and the update. */
+  /** Apply the block of columns first to end - 1 to columns `from` to `to` - 1: on its left the row swaps only, else U and the update too. */
   private others(first: number, end: number, from: number, to: number): void {
     const { size, state } = this.matrix;
     const { panel, after } = this.how;

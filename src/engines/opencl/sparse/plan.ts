@@ -1,5 +1,5 @@
-// Plans for sparse triangular solves on the device: the analysis of the triangle, which stays there, and the methods of a plan. Called by
-// the engine; follows the sparse paper. A matrix that is already on the device is not copied to the host.
+// Plans for sparse triangular solves on the device: the analysis of the triangle, which is done there, and the methods of a plan. Called
+// by the engine; follows the sparse paper. A matrix that is already on the device is not copied to the host.
 import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { checkDiagonal, isTriangleOnHost, missingOnDiagonal, type TriangleSource } from "../../../arrays/triangle.ts";
