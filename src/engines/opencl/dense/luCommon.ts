@@ -1,4 +1,5 @@
-// What the factorizations of lu.ts, luBlocked.ts and luUnblocked.ts share: their result, and how many matrices are factored in turn.
+// What the factorizations of lu.ts, luBlocked.ts and luUnblocked.ts share: how they end, and the factorization of several
+// matrices one after another.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";

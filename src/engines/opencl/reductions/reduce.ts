@@ -53,7 +53,7 @@ const EXACT_STAGE: ExactStage = "fpe4ee";
 const BLOCK = 128;
 const MAX_GRIDS = Math.ceil(1900 / 5);
 
-// The most terms in one launch: see the digits in expansion.cl and the bound in reduce.cl.
+// The maximum number of terms in one launch: see the digits in expansion.cl and the bound in reduce.cl.
 const MAX_TERMS = 2 ** 29;
 
 /** `count` elements of two vectors on the device. */

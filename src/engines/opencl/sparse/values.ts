@@ -3,7 +3,7 @@ import type { DeviceBuffer } from "../../device.ts";
 import type { SetupKernels } from "./setupKernels.ts";
 import type { DevicePattern } from "./triangle.ts";
 
-/** The values of a pattern, its diagonal and the reciprocals of that, and the most significant bits of any of these numbers. */
+/** The values of a pattern, its diagonal and the reciprocals of that, and the maximum number of significant bits in any of them. */
 export interface DeviceNumbers {
   readonly values: DeviceBuffer;
   readonly diagonal: DeviceBuffer;
