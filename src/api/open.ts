@@ -8,6 +8,8 @@ import { type Engine, type EngineKind, engineOf } from "./engine.ts";
 
 export type { OpenOptions } from "../engines/table.ts";
 
+const OPTIONS = ENGINES.flatMap((row) => row.options);
+
 /**
  * An engine with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU. "auto" opens "threads"
  * if available, else an engine on this thread: "wasm", or plain TypeScript if WebAssembly is not available. Close it when done; an
@@ -15,7 +17,7 @@ export type { OpenOptions } from "../engines/table.ts";
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
   checkWord("open", "kind", kind, ["auto", ...KINDS]);
-  checkOptions("open", options, ["threads", "device"]);
+  checkOptions("open", options, OPTIONS);
   if (options.threads !== undefined) checkCount("open", "threads", options.threads, 1);
   if (kind !== "auto") return engineOf(await engineRow(kind).open(options));
   try {

@@ -19,8 +19,8 @@ export interface ApproximateFactors {
   /** The first column whose pivot is 0 or not finite, where the factorisation stopped; -1 if there is none. */
   readonly column: number;
   /** The smallest and the largest magnitude on the diagonal of U, if there is no such column. */
-  readonly least: number;
-  readonly largest: number;
+  readonly minPivot: number;
+  readonly maxPivot: number;
   /**
    * The largest number of roundings that a product l_ik u_kj goes through: in the sum that it is part of, and in the subtractions that
    * follow. So |P R A C - L U| <= gamma |L| |U| with gamma = roundings u / (1 - roundings u), up to underflow.

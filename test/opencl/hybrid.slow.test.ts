@@ -11,7 +11,7 @@ import { type Library, loadLibrary } from "../../src/engines/opencl/device/libra
 import { Cpu } from "../../src/engines/opencl/hybrid/cpu.ts";
 import { movesOf } from "../../src/engines/opencl/hybrid/factor.ts";
 import type { Sharing } from "../../src/engines/opencl/hybrid/hybrid.ts";
-import { panelHere } from "../../src/engines/opencl/hybrid/panel.ts";
+import { panelOnHost } from "../../src/engines/opencl/hybrid/panel.ts";
 import type { Phase } from "../../src/engines/opencl/hybrid/phases.ts";
 import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
 import { ThreadKernels } from "../../src/engines/threads/index.ts";
@@ -81,7 +81,7 @@ describe("panels", () => {
       spoil(a);
       const [one, two] = [a.slice(), a.slice()];
       const [p, q] = [new Int32Array(cols), new Int32Array(cols)];
-      const column = panelHere(one, rows, cols, p);
+      const column = panelOnHost(one, rows, cols, p);
       expect(await threads.panel(two, rows, cols, q)).toBe(column);
       if (column >= 0) continue;
       expect(p).toEqual(q);
@@ -92,13 +92,13 @@ describe("panels", () => {
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY])("with %d end there", (bad) => {
     const a = Float32Array.of(2, 1, 1, 3, 0, bad);
-    expect(panelHere(a, 3, 2, new Int32Array(2))).toBe(1);
+    expect(panelOnHost(a, 3, 2, new Int32Array(2))).toBe(1);
   });
 });
 
 describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string" ? ` (${here})` : ""}`, () => {
   const device = here as OpenclDevice;
-  const cpu = new Cpu(() => openThreads(2), panelHere);
+  const cpu = new Cpu(() => openThreads(2), panelOnHost);
   afterAll(async () => {
     await cpu.close();
     await device.close();
@@ -302,7 +302,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
 
   test.each([0, 1, 2] as const)("a worker that dies fails the call, and the next works (look-ahead %i)", async (lookAhead) => {
     const mortal = await openMortal(2, hesitant(0));
-    const mine = new Cpu(async () => new ThreadKernels(mortal.pool, "mortal"), panelHere);
+    const mine = new Cpu(async () => new ThreadKernels(mortal.pool, "mortal"), panelOnHost);
     const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu", lookAhead } }, mine)));
     const A = matrix(vector(200 * 200), 200, 200);
     const failing = engine.solve(A, A.data.subarray(0, 200), { method: "mixed" }).catch((error: unknown) => error);
@@ -317,7 +317,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
 
   test("threads that cannot be had fail the call, and the next tries again", async () => {
     let refuse = true;
-    const mine = new Cpu(() => (refuse ? Promise.reject(new EngineError("open: no threads")) : openThreads(1)), panelHere);
+    const mine = new Cpu(() => (refuse ? Promise.reject(new EngineError("open: no threads")) : openThreads(1)), panelOnHost);
     const engine = backward(engineOf(backendOn(device, { solve: { panel: "cpu" } }, mine)));
     const A = matrix(vector(100 * 100), 100, 100);
     await expect(engine.solve(A, A.data.subarray(0, 100), { method: "mixed" })).rejects.toThrow("open: no threads");
@@ -368,7 +368,7 @@ describe.skipIf(typeof here === "string")(`CPU and GPU${typeof here === "string"
       const small = matrix(vector(100 * 100), 100, 100);
       for (let k = 0, through = false; !through; k += 2) {
         const engine = backward(
-          engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => openThreads(1), panelHere))),
+          engineOf(backendOn(await openDevice(undefined, short), { solve }, new Cpu(() => openThreads(1), panelOnHost))),
         );
         fail = k;
         const result = await engine.solve(small, b.subarray(0, 100), { method: "mixed" }).catch((error: unknown) => error);

@@ -11,7 +11,7 @@ import { keepMatrix, upload } from "../../src/engines/opencl/device/memory.ts";
 import { inScope, type Scope } from "../../src/engines/opencl/device/scope.ts";
 import { backendOn, kernelsOn } from "../../src/engines/opencl/index.ts";
 import { factorize } from "../../src/engines/opencl/solve/approximate.ts";
-import { invert, type Stored } from "../../src/engines/opencl/solve/inverse.ts";
+import { invert, type StoredTriangles } from "../../src/engines/opencl/solve/inverse.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { exgemm, exgemv, matrix } from "../../src/index.ts";
 import { Random, type StridedMatrix } from "../../src/study.ts";
@@ -69,7 +69,7 @@ describe.skipIf(typeof here === "string")(`inverses on a device${typeof here ===
 
   // One of the triangles, with zeros in the other and the ones of the lower one.
   function read(triangles: ApproximateFactors | ApproximateInverses, part: Part): Float64Array {
-    const { n, ld, data } = (triangles as ApproximateInverses & Stored).matrix;
+    const { n, ld, data } = (triangles as ApproximateInverses & StoredTriangles).matrix;
     const all = new Float64Array(data.bytes / 8);
     device.read(data, all).now?.();
     return Float64Array.from({ length: n * n }, (_, e) => {

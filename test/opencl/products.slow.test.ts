@@ -32,8 +32,8 @@ const SHAPES: Record<string, Partial<GemvShape>> = {
 };
 const OPTIONS: Record<string, GemmOptions> = {
   "as chosen": {},
-  "in blocks of rows, all of the filter": { atOnce: 100, few: 0 },
-  "without the filter": { few: 1 },
+  "in blocks of rows, all of the filter": { maxEntries: 100, maxExactShare: 0 },
+  "without the filter": { maxExactShare: 1 },
 };
 
 describe.skipIf(typeof here === "string")(`products on a device${typeof here === "string" ? ` (${here})` : ""}, seed ${SEED}`, () => {
@@ -305,7 +305,7 @@ describe.skipIf(typeof here === "string")(`products on a device${typeof here ===
       const y = new Float64Array(1);
       run((scope) => gemv(scope, 1, entriesOf(a, 1, n), x, 0, y, { rowLanes: 1, colLanes: 2, rowsEach: 1, deep: 1, chunks: 2 }));
       expect(y[0]).toBe(want);
-      run((scope) => gemm(scope, 1, entriesOf(a, 1, n), entriesOf(x, n, 1), 0, entriesOf(y, 1, 1), { few: -1 }));
+      run((scope) => gemm(scope, 1, entriesOf(a, 1, n), entriesOf(x, n, 1), 0, entriesOf(y, 1, 1), { maxExactShare: -1 }));
       expect(y[0]).toBe(want);
     }
   });

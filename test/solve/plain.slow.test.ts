@@ -119,7 +119,7 @@ describe.each(rows)("$name", (row) => {
       const factors = await plain.factorize("test", matrixOf(n, A), scaling, format, new Float64Array(), 0, new Float64Array());
       const pivot = (i: number): number => Math.abs(lu[i * n + i] as number);
       const want = [n, format, 2 ** -9 * pivot(small), 2 ** 9 * pivot(large)];
-      expect([factors.n, factors.format, factors.least, factors.largest]).toEqual(want);
+      expect([factors.n, factors.format, factors.minPivot, factors.maxPivot]).toEqual(want);
       factors.free();
       factors.free();
     }

@@ -212,7 +212,7 @@ describe.each(AVAILABLE_KINDS)("engine %s", (kind) => {
         buffer.resize(8 * (length - 5));
         await expect(running, view).rejects.toBeInstanceOf(ShapeError);
         await expect(running, view).rejects.toThrow(
-          `${name} has length ${out.length} when the call is through, expected at least ${length}`,
+          `${name} has length ${out.length} when the call completes, expected at least ${length}`,
         );
         expect(new Float64Array(buffer).every((v) => v === 1)).toBe(true);
       }

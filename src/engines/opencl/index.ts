@@ -1,6 +1,8 @@
+// The engine "opencl": all kernels on a GPU or another OpenCL device, with panels of solve() optionally on the CPU. Reached through
+// engines/table.ts, and through study.ts for benchmarks.
 import { describe } from "../../arrays/checks.ts";
 import { EngineError, ShapeError } from "../../arrays/errors.ts";
-import type { Operand } from "../../arrays/operands.ts";
+import type { EngineArray, Operand } from "../../arrays/operands.ts";
 import type { Reduction } from "../../arrays/types.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
@@ -13,7 +15,7 @@ import { cores } from "../threads/cores.ts";
 import type { Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
-import { lu, luBy } from "./dense/lu.ts";
+import { firstNotFinite, lu, luBy } from "./dense/lu.ts";
 import { trsv, trsvTuning } from "./dense/trsv.ts";
 import { type OpenclDevice, openDevice } from "./device/device.ts";
 import { bestOf, devices } from "./device/find.ts";
@@ -21,7 +23,7 @@ import { deviceMemory } from "./device/memory.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
 import { approximateWithCpu } from "./hybrid/hybrid.ts";
-import { panelHere } from "./hybrid/panel.ts";
+import { panelOnHost } from "./hybrid/panel.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
@@ -30,24 +32,25 @@ export type { Choices } from "./choices.ts";
 export { bestOf, type DeviceInfo, devices } from "./device/find.ts";
 export type { Phase } from "./hybrid/phases.ts";
 
-/** Does work at once, or gives a promise of its result. */
+/** Runs work and returns its result or a promise of it. */
 type Run = (work: Work<unknown>) => unknown;
 type Args<K extends keyof Kernels> = Parameters<Required<Kernels>[K] extends (...args: infer A) => unknown ? (...args: A) => void : never>;
 
-const running =
+const inScopeBy =
   (run: Run, device: OpenclDevice) =>
   <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
   (...args: A): unknown =>
     run(inScope(device, routine, (scope) => work(scope, ...args)));
 
-// The CPU's threads are another engine, loaded when it is first needed. More than a few do not make panels faster.
+// The threads of the CPU are another engine, loaded on first use. More than four do not make panels faster.
 const MAX_THREADS = 4;
-const cpuOf = (): Cpu =>
-  new Cpu(async () => (await import("../threads/backend.ts")).openThreads(Math.min(MAX_THREADS, cores())), panelHere);
+const newCpu = (): Cpu =>
+  new Cpu(async () => (await import("../threads/backend.ts")).openThreads(Math.min(MAX_THREADS, cores())), panelOnHost);
 
-// What engines of both kinds have, each call in a scope of its own.
+// The kernels of the synchronous and the asynchronous engine, each call in a scope of its own.
 function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): object {
-  const call = running(run, device);
+  const call = inScopeBy(run, device);
+  const firstNotFiniteOn = (routine: string, array: EngineArray) => run(inScope(device, routine, (scope) => firstNotFinite(scope, array)));
   return {
     accumulate: call("accumulate", (scope, op: Reduction, x: Operand, y: Operand, into: Superaccumulator, exact?: boolean) =>
       accumulate(scope, op, x, y, into, exact ?? true, choices),
@@ -62,11 +65,11 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     },
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
     approximate: approximateWithCpu(run, device, choices, cpu),
-    memory: deviceMemory(device, run),
+    memory: { ...deviceMemory(device, run), firstNotFinite: firstNotFiniteOn },
   };
 }
 
-/** The device that open("opencl") would use, or why there is none. */
+/** The device that open("opencl") would use, or the reason why there is none. */
 export async function probe(): Promise<Probe> {
   try {
     return { device: bestOf(await devices()).name };
@@ -76,7 +79,7 @@ export async function probe(): Promise<Probe> {
   }
 }
 
-/** One for each device that the kernels can run on. */
+/** One configuration for each usable device. */
 export async function configurations(): Promise<readonly Configuration[]> {
   const usable = (await devices().catch(() => [])).filter((device) => device.usable);
   return usable.map(({ index }) => ({ name: `opencl, device ${index}`, options: { device: index } }));
@@ -84,14 +87,14 @@ export async function configurations(): Promise<readonly Configuration[]> {
 
 /** The engine "opencl". */
 export async function openclBackend(choice?: string | number, choices: Choices = {}): Promise<Backend> {
-  const isPlace = typeof choice === "number" && Number.isSafeInteger(choice) && choice >= 0;
-  if (choice !== undefined && !isPlace && (typeof choice !== "string" || choice === ""))
+  const isIndex = typeof choice === "number" && Number.isSafeInteger(choice) && choice >= 0;
+  if (choice !== undefined && !isIndex && (typeof choice !== "string" || choice === ""))
     throw new ShapeError(`open: device is ${describe(choice)}, expected a place in the list of devices or a part of a name`);
   return backendOn(await openDevice(choice, undefined, choices.solve?.watch !== undefined), choices);
 }
 
-/** The same on a device that is open. */
-export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpuOf()): Backend {
+/** The same on an open device. */
+export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = newCpu()): Backend {
   return {
     ...kernelsBy(inOrder(), device, choices, cpu),
     kind: "opencl",
@@ -104,16 +107,16 @@ export function backendOn(device: OpenclDevice, choices: Choices = {}, cpu = cpu
   } as Backend;
 }
 
-/** The kernels of this engine as a synchronous one, for study and tests: every call waits for the device. */
+/** The kernels of this engine as synchronous ones, for study and tests: every call waits for the device. */
 export async function openclKernels(choice?: string | number, choices: Choices = {}): Promise<Kernels> {
   return kernelsOn(await openDevice(choice), choices);
 }
 
-/** The same on a device that is open. */
+/** The same on an open device. */
 export function kernelsOn(device: OpenclDevice, choices: Choices = {}): Kernels {
-  const call = running(runSync, device);
+  const call = inScopeBy(runSync, device);
   return {
-    ...kernelsBy(runSync, device, choices, cpuOf()),
+    ...kernelsBy(runSync, device, choices, newCpu()),
     name: `opencl, ${device.name}`,
     enclose: call("enclose", function* (scope, ...args: Args<"enclose">) {
       const { high, low, bound } = yield* enclose(scope, ...args);

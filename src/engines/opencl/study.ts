@@ -18,8 +18,8 @@ import { type OpenclDevice, openDevice } from "./device/device.ts";
 import { inScope, type Scope } from "./device/scope.ts";
 import { backendOn, kernelsOn } from "./index.ts";
 import { reduce } from "./reductions/reduce.ts";
-import type { LevelFinder } from "./sparse/setup.ts";
 import { levelsOn } from "./sparse/study.ts";
+import type { LevelFinder } from "./sparse/tuning.ts";
 
 const SINGLE: Omit<Substitution, "upper" | "unit"> = { rounding: "single", refine: 0, refineBlocks: 0, blockSize: 0 };
 

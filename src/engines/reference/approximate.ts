@@ -39,9 +39,9 @@ export const approximateReference: ApproximateKernels = {
     const pivots = new Int32Array(n);
     const column = eliminate(lu, n, pivots, rounding(format));
     const diagonal = Float64Array.from({ length: column < 0 ? n : 0 }, (_, i) => Math.abs(lu[i * n + i] as number));
-    const least = diagonal.reduce((a, v) => Math.min(a, v), Number.POSITIVE_INFINITY);
-    const largest = diagonal.reduce((a, v) => Math.max(a, v), 0);
-    const factors: Factors = { n, format, column, least, largest, roundings: 2 * n, lu, pivots, free() {} };
+    const minPivot = diagonal.reduce((a, v) => Math.min(a, v), Number.POSITIVE_INFINITY);
+    const maxPivot = diagonal.reduce((a, v) => Math.max(a, v), 0);
+    const factors: Factors = { n, format, column, minPivot, maxPivot, roundings: 2 * n, lu, pivots, free() {} };
     if (column < 0 && k > 0) approximateReference.substitute(routine, factors, b, k, x);
     return factors;
   },

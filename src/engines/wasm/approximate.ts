@@ -34,8 +34,8 @@ export interface ArenaProvider {
 export class ArenaFactors implements ApproximateFactors {
   readonly n: number;
   readonly column: number;
-  readonly least: number;
-  readonly largest: number;
+  readonly minPivot: number;
+  readonly maxPivot: number;
   readonly roundings: number;
 
   constructor(
@@ -48,8 +48,8 @@ export class ArenaFactors implements ApproximateFactors {
   ) {
     this.n = shape.cols;
     this.column = outcome.column;
-    this.least = outcome.least;
-    this.largest = outcome.largest;
+    this.minPivot = outcome.minPivot;
+    this.maxPivot = outcome.maxPivot;
     this.roundings = roundingsOf(this.n);
   }
 }

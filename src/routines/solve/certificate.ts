@@ -46,7 +46,7 @@ export interface Certificate {
 /** The certificate of binary64 factors, or undefined if they are too inaccurate for one. */
 export function* certify(routine: string, factors: ApproximateFactors): Routine<Certificate | undefined> {
   const { n } = factors;
-  if (factors.column >= 0 || !(factors.largest < LARGEST)) return undefined;
+  if (factors.column >= 0 || !(factors.maxPivot < LARGEST)) return undefined;
   const inverses = (yield (kernels) => kernels.approximate.invert(routine, factors)) as ApproximateInverses;
   try {
     const absTimes = function* (

@@ -52,7 +52,7 @@ export function* factorize(
     method,
     isBroken,
     approximate: found,
-    mayBeSingular: isBroken || hasTinyPivot(method, found.least, found.largest),
+    mayBeSingular: isBroken || hasTinyPivot(method, found.minPivot, found.maxPivot),
     *substitute(b, k) {
       const x = new Float64Array(n * k);
       yield (kernels) => kernels.approximate.substitute(routine, found, b, k, x);

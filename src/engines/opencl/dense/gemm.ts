@@ -1,3 +1,5 @@
+// C := alpha A B + beta C on a device: tiles of C by sums on a grid; if that leaves many entries open, these by the filter; the rest
+// exactly, entry by entry. Called by the engine.
 import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
@@ -7,33 +9,30 @@ import { bufferOf } from "../../deviceArray.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
-import { listed, newList, nothing, type Product, placed, settle } from "./entries.ts";
-import { entries, gemm as gemmSource } from "./sources.generated.ts";
-
-// C := alpha A B + beta C on a device: tiles of C by sums on a grid; what those leave open, if it is much, by the filter; the
-// rest exactly, entry by entry.
+import { kernelArguments, listLength, newList, type Product, settle, unreadMatrix } from "./entries.ts";
+import { entries, gemm as gemmSource } from "./sources.ts";
 
 export interface GemmOptions {
-  /** Entries of C at a time: the list of those that are not proved has 32 bits for each. */
-  readonly atOnce?: number;
-  /** The share of entries that may be done exactly without trying the filter: what it costs. */
-  readonly few?: number;
+  /** The most entries of C at a time. The list of entries that are not proved has 32 bits for each. */
+  readonly maxEntries?: number;
+  /** The share of open entries up to which the exact stage costs less than trying the filter first. */
+  readonly maxExactShare?: number;
   readonly shape?: GemmShape | undefined;
 }
 
-/** How work-groups share C. */
+/** How work-groups divide C. */
 export interface GemmShape {
-  readonly tile: number; // rows and columns of a group
-  readonly rowsEach: number; // of a work-item
+  readonly tile: number; // rows and columns of a work-group
+  readonly rowsEach: number; // rows and columns of a work-item
   readonly colsEach: number;
   readonly deep: number; // products at a time
 }
 
-// On an H200 the first has 6.1 Tflop/s at 4096, of the 8.4 that four operations a product leave, and 16 entries of a work-item
-// 5.8. A filter's sums take more registers.
+// On an H200, GRID reaches 6.1 Tflop/s at n = 4096, of the 8.4 possible with four operations per product; with 16 entries per work-item
+// it reaches 5.8. The sums of the filter take more registers.
 const GRID: GemmShape = { tile: 64, rowsEach: 8, colsEach: 4, deep: 8 };
 const FILTER: GemmShape = { tile: 64, rowsEach: 4, colsEach: 4, deep: 16 };
-const OTHER: GemmShape = { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }; // one that is soon compiled
+const OTHER: GemmShape = { tile: 16, rowsEach: 1, colsEach: 1, deep: 16 }; // compiles quickly
 
 function shapeFor(device: Device, filter: boolean): GemmShape {
   if (device.type !== "gpu") return OTHER;
@@ -47,31 +46,31 @@ export function* gemm(
   B: StridedOperand,
   beta: number,
   C: StridedOperand,
-  { atOnce = 2 ** 24, few = 1 / 64, shape }: GemmOptions = {},
+  { maxEntries = 2 ** 24, maxExactShare = 1 / 64, shape }: GemmOptions = {},
 ): Work<void> {
   if (C.rows === 0 || C.cols === 0) return;
   const { device } = scope;
   const single = C.data.BYTES_PER_ELEMENT === 4;
   const reads = alpha !== 0 && A.cols > 0;
-  const left = reads ? scope.matrix(A) : nothing(scope, C.rows, 0);
-  const right = reads ? scope.matrix(B) : nothing(scope, 0, C.cols);
+  const left = reads ? scope.matrix(A) : unreadMatrix(scope, C.rows, 0);
+  const right = reads ? scope.matrix(B) : unreadMatrix(scope, 0, C.cols);
   const into = beta !== 0 ? scope.matrix(C) : output(scope, C);
-  const most = Math.min(C.rows, Math.max(1, Math.floor(atOnce / C.cols)));
-  const list = newList(scope, most * C.cols);
-  const open = scope.scratch(most * C.cols); // a byte for each entry: whether it is not proved
-  const columns = measured(scope, right, right.cols, right.colStride, right.rowStride, left.cols, single);
-  for (let from = 0; from < C.rows; from += most) {
+  const maxRows = Math.min(C.rows, Math.max(1, Math.floor(maxEntries / C.cols)));
+  const list = newList(scope, maxRows * C.cols);
+  const open = scope.scratch(maxRows * C.cols); // a byte per entry: whether it is open
+  const columns = magnitudeRanges(scope, right, right.cols, right.colStride, right.rowStride, left.cols, single);
+  for (let from = 0; from < C.rows; from += maxRows) {
     const block = (M: DeviceMatrix): DeviceMatrix => ({
       ...M,
       offset: M.offset + from * M.rowStride,
-      rows: Math.min(most, C.rows - from),
+      rows: Math.min(maxRows, C.rows - from),
     });
     const product = { alpha: reads ? alpha : 1, A: block(left), B: right, beta, C: block(into), single, list };
-    const rows = measured(scope, product.A, product.A.rows, left.rowStride, left.colStride, left.cols, single);
-    const run = (filter: boolean): void => tiles(device, product, rows, columns, open, shape ?? shapeFor(device, filter), filter);
-    run(false);
-    const unproved = yield* listed(device, list);
-    if (unproved > product.C.rows * C.cols * few) run(true);
+    const rows = magnitudeRanges(scope, product.A, product.A.rows, left.rowStride, left.colStride, left.cols, single);
+    const launch = (filter: boolean): void => launchTiles(device, product, rows, columns, open, shape ?? shapeFor(device, filter), filter);
+    launch(false);
+    const unproved = yield* listLength(device, list);
+    if (unproved > product.C.rows * C.cols * maxExactShare) launch(true);
     if (unproved > 0) yield* settle(scope, product);
   }
   const { data } = C;
@@ -81,7 +80,7 @@ export function* gemm(
   writeBack(copy, { ...C, data });
 }
 
-// Where C is, or new memory without gaps, in its order.
+// The memory of C, or new memory without gaps, in the order of C.
 function output(scope: Scope, C: StridedOperand): DeviceMatrix {
   const { data, ...layout } = C;
   if (!isOnHost(data)) return { ...layout, buffer: bufferOf(data) };
@@ -104,30 +103,30 @@ function tileKernel(device: Device, name: string, single: boolean, shape: GemmSh
 
 const MEASURING = 128; // work-items in a group
 
-// Largest and least of so many lines of n entries.
-function measured(
+// The largest and the smallest magnitude of each of `count` vectors of n entries: the rows of A, or the columns of B.
+function magnitudeRanges(
   scope: Scope,
   { buffer, offset }: DeviceMatrix,
-  lines: number,
-  lineStep: number,
+  count: number,
+  distance: number,
   step: number,
   n: number,
   single: boolean,
 ): DeviceBuffer {
   const { device } = scope;
-  const sizes = scope.scratch(8 * lines);
-  device.fill(sizes, Uint32Array.of(0, 0xffffffff), 0, 8 * lines);
+  const sizes = scope.scratch(8 * count);
+  device.fill(sizes, Uint32Array.of(0, 0xffffffff), 0, 8 * count);
   if (n === 0) return sizes;
   const together = step === 1 ? 32 : 4;
-  const blocks = Math.ceil(lines / (MEASURING / together));
+  const blocks = Math.ceil(count / (MEASURING / together));
   const chunks = Math.min(Math.ceil(n / 256), Math.ceil((16 * device.computeUnits) / blocks));
-  const args = [buffer, long(offset), long(lineStep), long(step), lines, n, Math.ceil(n / chunks), together, sizes];
+  const args = [buffer, long(offset), long(distance), long(step), count, n, Math.ceil(n / chunks), together, sizes];
   device.launch(tileKernel(device, "measure", single, OTHER, false), [blocks, chunks], [MEASURING, 1], args);
   return sizes;
 }
 
-// All entries that can be proved, by sums on a grid; or of those that are open, by the filter.
-function tiles(
+// Compute and prove what is possible: all entries by sums on a grid, or the open ones by the filter.
+function launchTiles(
   device: Device,
   product: Product,
   rows: DeviceBuffer,
@@ -143,9 +142,9 @@ function tiles(
     [Math.ceil(C.cols / shape.tile), Math.ceil(C.rows / shape.tile)],
     [shape.tile / shape.colsEach, shape.tile / shape.rowsEach],
     [
-      ...placed(A),
-      ...placed(B),
-      ...placed(C),
+      ...kernelArguments(A),
+      ...kernelArguments(B),
+      ...kernelArguments(C),
       ...[C.rows, C.cols, A.cols],
       ...[double(alpha), double(beta)],
       ...[rows, columns, open, list],

@@ -1,3 +1,4 @@
+// P A = L U with exact sums on a device: one work-group per small matrix, blocks for larger ones. Called by the engine; see the LU paper.
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector } from "../../../arrays/vectors.ts";
 import type { Work } from "../../device.ts";
@@ -7,13 +8,13 @@ import * as exact from "../exact/sources.ts";
 import { luBatch } from "./luBatch.ts";
 import { type Blocking, luBlockedBy } from "./luBlocked.ts";
 import type { Factorization } from "./luCommon.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
 
-// Up to this many rows and columns one work-group factors a matrix: one launch, and 72 KiB at most, which a group may have
-// of its own where the device allows, and else in global memory.
+// Up to this many rows and columns one work-group factors a matrix, in one launch. The matrix has at most 72 KiB: it is in local memory
+// if the device has enough, else in global memory.
 const SMALL = 96;
 
-/** The factorization for matrices of any size, by blocks that may be set. */
+/** The factorization for matrices of any size. `blocking` overrides defaults. */
 export const luBy =
   (blocking: Partial<Blocking> = {}): Factorization =>
   (scope, data, real, rows, cols, count) =>
@@ -21,7 +22,7 @@ export const luBy =
       ? luBatch(scope, data, real, rows, cols, count)
       : luBlockedBy(blocking)(scope, data, real, rows, cols, count);
 
-/** Factor matrices in place, as Kernels.lu does; `data` may be on the device. */
+/** Factor matrices in place: see Kernels.lu. `data` may be on the device. */
 export function* lu(
   scope: Scope,
   data: Operand,

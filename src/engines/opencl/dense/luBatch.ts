@@ -1,9 +1,10 @@
+// exlu of many small matrices on a device, one work-group each. Called by lu.ts.
 import * as exact from "../exact/sources.ts";
 import type { Factorization } from "./luCommon.ts";
 import { overflowIn } from "./luCommon.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
 
-/** One matrix per work-group, of so many work-items (a power of two). */
+/** One matrix per work-group of `items` work-items, a power of two. */
 export const luBatchOf = (items?: number): Factorization =>
   function* (scope, data, real, rows, cols, count) {
     const { device } = scope;
@@ -50,7 +51,7 @@ export const luBatch: Factorization = luBatchOf();
 
 const MAX_GROUPS = 1 << 16;
 
-/** A work-item for every row and column, within reason. */
+// One work-item per row or column, from 32 to 256.
 function itemsFor(size: number): number {
   return Math.min(256, Math.max(32, 2 * powerOfTwoUpTo(Math.max(1, size - 1))));
 }

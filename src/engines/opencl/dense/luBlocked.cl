@@ -14,13 +14,8 @@ typedef struct {
   int parts, length;            // parts into which luProduct divides k, and their length
 } Shape;
 
-// The integer state of a factorization, followed by the pivots, the position of each row, and pairs of rows to be moved.
-#define INFO 2
-#define TINY_SEEN 3 // some entry of L or U is tiny
-#define MOVES 4
-#define ARRIVED 5 // arrivals of work-groups at columns
-#define STUCK 6   // 1 + the first column of a block in which a wait was abandoned
-#define PIVOTS 8
+// The integer state of a factorization is that of luLayout.ts. The pivots are followed by the position of each row and by pairs of
+// rows to be moved.
 #define POSITIONS(z) (PIVOTS + min((z).rows, (z).cols))
 #define MOVED(z) (POSITIONS(z) + (z).rows)
 

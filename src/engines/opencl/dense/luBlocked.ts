@@ -1,39 +1,37 @@
+// exlu of a matrix on a device, left-looking by blocks. Called by lu.ts; see the LU paper.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
-import { type Factorization, type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
-import * as sources from "./sources.generated.ts";
+import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
+import { ARRIVED, KT, PIVOTS, STRIP } from "./luLayout.ts";
+import * as sources from "./sources.ts";
 
 /** How the blocked factorization divides its work. */
 export interface Blocking {
   /** Columns in a block, a multiple of 8 and of the tiles of the products. */
   readonly width: number;
-  /** Work-items (rows) in a group that does columns: a power of two from 8 on; undefined for what keeps all groups running. */
+  /** Work-items in a work-group for columns, one row each: a power of two, at least 8; default: so many that all groups run. */
   readonly group?: number | undefined;
-  /** Whether all columns of a block are one launch, whose groups wait for each other; undefined where that is known to work. */
+  /** Whether all columns of a block are one launch, whose groups wait for each other; default: where that is known to work. */
   readonly resident?: boolean | undefined;
-  /** How often a group looks whether the others have come, at most. */
+  /** Looks after which a work-group abandons its wait for others. */
   readonly spins: number;
-  /** Work-groups that a product is divided among, if it is long enough; undefined for one per multiprocessor. */
+  /** Work-groups that a product is divided among, if it is long enough; default: one per multiprocessor. */
   readonly groups?: number | undefined;
   /** The fewest terms that a part of a product may have. */
   readonly shortest: number;
-  /** Called between the phases: for measurements. */
+  /** Called after each phase, for measurements. */
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
 
-// H200, n = 4096: 56.8 ms with a part of a product per multiprocessor, 59.7 with two or four; 58.6 with blocks of 32 columns; 66.6
-// with a launch for each column. At n = 1024 and 2048 none of these differ by more than a tenth.
+// H200, n = 4096: 56.8 ms with one part of a product per multiprocessor, 59.7 with two or four; 58.6 with blocks of 32 columns; 66.6
+// with one launch per column. At n = 1024 and 2048 none of these differ by more than a tenth.
 const DEFAULT: Blocking = { width: 64, shortest: 256, spins: 1 << 20 };
 
-// As in the kernels.
-const STRIP = 32;
-const ARRIVED = 5;
 const LONG = 64; // the longer side of a tile
-const DEEP = 16; // terms at a time
 
-/** A product in tiles, the sums over k in parts. */
+/** A product in tiles, with the sums over k in parts. */
 interface Parts {
   readonly tiles: number;
   readonly parts: number;
@@ -42,17 +40,17 @@ interface Parts {
 
 /** Left-looking by blocks. */
 export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
-  oneAfterAnother((scope, real, rows, cols) => {
-    const how = completed(scope.device, { ...DEFAULT, ...blocking }, rows);
+  oneByOne((scope, real, rows, cols) => {
+    const how = completeBlocking(scope.device, { ...DEFAULT, ...blocking }, rows);
     const space = workspace(scope, how, real, rows, cols);
     return (data) => factor(scope.device, data, space, how, rows, cols);
   });
 
 type Complete = Blocking & { readonly group: number; readonly resident: boolean };
 
-// A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. On a CPU groups may run one
-// after another.
-function completed(device: Device, how: Blocking, rows: number): Complete {
+// With at most one group per multiprocessor all groups run, since nothing else is on the device. On a CPU groups may run one after
+// another.
+function completeBlocking(device: Device, how: Blocking, rows: number): Complete {
   const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.computeUnits;
   const group = how.group ?? [64, 128, 256].find(isRunning) ?? 64;
   return { ...how, group, resident: how.resident ?? isRunning(group) };
@@ -82,11 +80,11 @@ function workspace(scope: Scope, how: Complete, real: RealType, rows: number, co
   };
 }
 
-function productOf(device: Device, { groups = device.computeUnits, shortest }: Blocking, lines: number, terms: number): Parts {
-  const tiles = Math.ceil(lines / LONG);
+function productOf(device: Device, { groups = device.computeUnits, shortest }: Blocking, extent: number, terms: number): Parts {
+  const tiles = Math.ceil(extent / LONG);
   if (terms === 0) return { tiles, parts: 0, length: 0 };
   const wanted = Math.max(1, Math.min(Math.floor(groups / tiles), Math.floor(terms / shortest)));
-  const length = DEEP * Math.ceil(terms / wanted / DEEP);
+  const length = KT * Math.ceil(terms / wanted / KT);
   return { tiles, parts: Math.ceil(terms / length), length };
 }
 
@@ -107,11 +105,11 @@ function kernelsOf(device: Device, { width, group, resident }: Complete, real: R
 function* factor(device: Device, data: DeviceBuffer, space: Workspace, how: Complete, rows: number, cols: number): Work<Outcome> {
   const { work, out } = space;
   prepare(device, out);
-  device.fill(work, Float64Array.of(0)); // no sizes of columns yet
+  device.fill(work, Float64Array.of(0)); // the sizes of columns
   blocks(device, data, space, how, rows, cols, 0);
   const outcome = yield* outcomeOf(device, out, rows, cols);
   if (outcome.stuck === 0) return outcome;
-  // Groups did not run at the same time: from that block on a launch a column.
+  // Groups did not run at the same time: from that block on, one launch per column.
   device.fill(out, Int32Array.of(0), 4 * ARRIVED, 8);
   blocks(device, data, space, { ...how, resident: false }, rows, cols, outcome.stuck - 1);
   return yield* outcomeOf(device, out, rows, cols);

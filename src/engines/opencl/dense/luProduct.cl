@@ -1,7 +1,6 @@
 // Sums over k < first, in parts of `length`; see luBlocked.cl: for the columns of the block (PANEL), or for its rows in the columns to
 // the right. A work-group has a tile of TM rows and TN columns, a work-item 4 by 4 entries of it, spaced so that neighbours have
 // adjacent ones. Four binary64 instructions per product: most of the time should be spent here.
-#define KT 16 // values of k per iteration
 #define TX (TN / 4)
 #define TY (TM / 4)
 #define ITEMS (TX * TY)

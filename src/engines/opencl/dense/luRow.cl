@@ -1,6 +1,5 @@
 // The rows of a block; see luBlocked.cl. luSwap moves rows to where the pivots put them, one strip of columns per work-group, and stores
 // the U of the block in A.
-#define STRIP 32
 __kernel FIXED(STRIP * 8) void luSwap(__global REAL *A, const __global double *T, const __global double *work, const __global int *out, Shape z) {
   __local REAL kept[2 * W][STRIP];
   const bool ended = hasEnded(out, z);

@@ -1,12 +1,14 @@
+// The unblocked factorization of the LU paper on a device, for comparison through halfulp/study.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import * as exact from "../exact/sources.ts";
-import { type Outcome, oneAfterAnother, outcomeOf, PIVOTS, prepare } from "./luCommon.ts";
-import * as sources from "./sources.generated.ts";
+import { type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
+import { PIVOTS } from "./luLayout.ts";
+import * as sources from "./sources.ts";
 
 const GROUP = 64;
 
-/** Left-looking, column by column, as in the paper: for comparison. */
-export const luUnblocked = oneAfterAnother((scope, real, rows, cols) => {
+/** Left-looking, column by column. */
+export const luUnblocked = oneByOne((scope, real, rows, cols) => {
   const { device } = scope;
   const kernel = (name: string) =>
     device.kernel(name, [exact.certificate, exact.superaccumulator, sources.lu, sources.luBlocked, sources.luUnblocked], {

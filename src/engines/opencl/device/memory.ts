@@ -6,12 +6,11 @@ import { newIntegers, newVector } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { bufferOf, DeviceArray } from "../../deviceArray.ts";
 import type { Allocation, EngineMemory, Later, Piece } from "../../memory.ts";
-import { firstNotFinite } from "../dense/lu.ts";
 import { long } from "./numbers.ts";
-import { inScope, Scope } from "./scope.ts";
+import { Scope } from "./scope.ts";
 import { transpose } from "./sources.generated.ts";
 
-/** The memory of a device; `run` does work at once, or returns a promise of its result. */
+/** The memory of a device. `run` runs work and returns its result or a promise of it. */
 export function deviceMemory(device: Device, run: (work: Work<unknown>) => unknown): EngineMemory {
   return {
     isOnHost: false,
@@ -21,11 +20,10 @@ export function deviceMemory(device: Device, run: (work: Work<unknown>) => unkno
       return run(download(device, routine, array, from, length)) as Later<V>;
     },
     keepMatrix: (routine, A, lasting) => keepMatrix(device, routine, A, lasting),
-    firstNotFinite: (routine, array) => run(inScope(device, routine, (scope) => firstNotFinite(scope, array))) as Later<number>,
   };
 }
 
-/** An array on the device: see EngineMemory. */
+/** See EngineMemory.upload. */
 export function upload<V extends Real | Int32Array>(
   device: Device,
   routine: string,
@@ -57,7 +55,7 @@ function* download(
   return copy;
 }
 
-/** See EngineMemory. */
+/** See EngineMemory.keepMatrix. */
 export function keepMatrix(device: Device, routine: string, A: StridedOperand, lasting: boolean): Allocation<StridedOperand> {
   if (A.data instanceof DeviceArray && !lasting) return { value: A, free() {} };
   const { rows, cols } = A;
@@ -72,7 +70,7 @@ export function keepMatrix(device: Device, routine: string, A: StridedOperand, l
     to.free();
     throw error;
   } finally {
-    scope.free(); // OpenCL holds the memory until the commands that use it are done
+    scope.free(); // OpenCL holds the memory until the commands that use it have finished
   }
   return { value: rowMajor(DeviceArray.like(A.data, rows * cols, to), rows, cols), free: () => to.free() };
 }

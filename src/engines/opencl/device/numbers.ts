@@ -1,6 +1,6 @@
 // Numbers as arguments of kernels, and the names of their types in OpenCL C.
 
-/** The type of an array's elements in kernels. */
+/** The type of elements in kernels. */
 export type RealType = "double" | "float";
 export const realOf = (bytesPerElement: number): RealType => (bytesPerElement === 8 ? "double" : "float");
 

@@ -1,48 +1,49 @@
+// The device memory of one call, and the transfer of its operands. Every routine of this engine runs in a scope.
 import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 
-/** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the steps is 1. */
+/** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the strides is 1. */
 export interface DeviceMatrix extends Omit<StridedMatrix, "data"> {
   readonly buffer: DeviceBuffer;
 }
 
-/** The device memory of one call: all of it goes with the call, but for residents. */
+/** The device memory of one call, except residents. */
 export class Scope {
-  private readonly taken: DeviceBuffer[] = [];
+  private readonly buffers: DeviceBuffer[] = [];
 
   constructor(
     readonly device: Device,
     readonly routine: string,
   ) {}
 
-  /** Memory with whatever it holds. */
+  /** New memory, uninitialized. */
   scratch(bytes: number): DeviceBuffer {
     const buffer = this.device.allocate(this.routine, bytes);
-    this.taken.push(buffer);
+    this.buffers.push(buffer);
     return buffer;
   }
 
-  /** Memory with these bytes. */
+  /** New memory with a copy of this data. */
   copy(from: ArrayBufferView): DeviceBuffer {
     const buffer = this.scratch(from.byteLength);
     this.device.write(buffer, from);
     return buffer;
   }
 
-  /** A vector: where it is, or a copy. */
+  /** The memory of a vector on the device, or a copy of one on the host. */
   vector(x: Operand): DeviceBuffer {
     return isOnHost(x) ? this.copy(x) : bufferOf(x);
   }
 
-  /** A vector to be written: where it is, or new memory with whatever it holds. */
+  /** Memory for a vector that will be written: its own on the device, or new memory, uninitialized. */
   result(x: Operand): DeviceBuffer {
     return isOnHost(x) ? this.scratch(x.byteLength) : bufferOf(x);
   }
 
-  /** A matrix: where it is, or a copy without gaps. */
+  /** A matrix on the device, or a copy without gaps of one on the host. */
   matrix(A: StridedOperand): DeviceMatrix {
     const { data, ...layout } = A;
     if (!isOnHost(data)) return { ...layout, buffer: bufferOf(data) };
@@ -56,7 +57,7 @@ export class Scope {
     return { buffer, offset, rows, cols, rowStride, colStride };
   }
 
-  /** Wait for a result, and write it in one step where it is not already: into memory of the caller. */
+  /** Wait for a result. If x is on the host, write it there in one step. */
   *store(buffer: DeviceBuffer, x: Operand): Work<void> {
     if (!isOnHost(x)) {
       yield this.device.finish();
@@ -67,17 +68,18 @@ export class Scope {
     x.set(copy);
   }
 
+  /** Release the memory. Commands already given may still use it. */
   free(): void {
-    for (const buffer of this.taken.splice(0)) buffer.free();
+    for (const buffer of this.buffers.splice(0)) buffer.free();
   }
 
-  /** The same where all commands are through. */
+  /** Release the memory for immediate reuse, when all commands that use it have finished. */
   recycle(): void {
-    for (const buffer of this.taken.splice(0)) buffer.recycle();
+    for (const buffer of this.buffers.splice(0)) buffer.recycle();
   }
 }
 
-/** A call with memory of its own, which goes when it is through or has failed. It ends with a wait. */
+/** Run a call with memory of its own, released when it returns or fails. The call must end with a wait. */
 export function* inScope<R>(device: Device, routine: string, work: (scope: Scope) => Work<R>): Work<R> {
   const scope = new Scope(device, routine);
   try {
@@ -85,6 +87,6 @@ export function* inScope<R>(device: Device, routine: string, work: (scope: Scope
     scope.recycle();
     return result;
   } finally {
-    scope.free(); // what a call that failed took may still be in use
+    scope.free(); // after a failure, memory may still be in use
   }
 }

@@ -2,7 +2,8 @@
 // mixed-precision paper.
 import type { DeviceBuffer, DeviceEvent, Work } from "../../device.ts";
 import type { Scope } from "../device/scope.ts";
-import { type ApproximateBlocking, ApproximateLu, type ApproximateMatrix, ENDED, MOVES, PIVOTS } from "../solve/lu.ts";
+import { type ApproximateBlocking, ApproximateLu, type ApproximateMatrix } from "../solve/lu.ts";
+import { ENDED, MOVES, PIVOTS } from "../solve/state.ts";
 import type { Cpu } from "./cpu.ts";
 import { moveBlock } from "./kernels.ts";
 

@@ -4,7 +4,7 @@ import type { ApproximateFactors, ApproximateKernels, NextResidual } from "../..
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { Choices } from "../choices.ts";
 import { inScope, type Scope } from "../device/scope.ts";
-import { onDevice, plainBy, type Steps, substitute } from "../solve/approximate.ts";
+import { approximateKernels, onDevice, type Steps, substitute } from "../solve/approximate.ts";
 import type { Triangles } from "../solve/inverse.ts";
 import { type ApproximateMatrix, BLOCK } from "../solve/lu.ts";
 import { Residual } from "../solve/residual.ts";
@@ -49,7 +49,7 @@ export function approximateWithCpu(
 ): ApproximateKernels {
   const sharing = sharingOf(choices.solve);
   const call = (routine: string, work: (scope: Scope) => Work<void>) => run(inScope(device, routine, work)) as void | Promise<void>;
-  const kernels = plainBy(run, device, choices.plain, shared(cpu, sharing));
+  const kernels = approximateKernels(run, device, choices.plain, shared(cpu, sharing));
   if (sharing.backward === "gpu") return kernels;
   return { ...kernels, refine: (routine, ...args) => call(routine, (scope) => refine(scope, cpu, sharing, ...args)) };
 }

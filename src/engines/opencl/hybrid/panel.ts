@@ -1,7 +1,7 @@
 // The panel factorization of cpu.ts on the calling thread, for callers that cannot wait for worker threads.
 
 /** P A = L U of a binary32 panel, stored by rows, in place; see Panel in cpu.ts. */
-export function panelHere(data: Float32Array, rows: number, cols: number, pivots: Int32Array): number {
+export function panelOnHost(data: Float32Array, rows: number, cols: number, pivots: Int32Array): number {
   for (let k = 0; k < cols; k++) {
     const pivot = largestIn(data, rows, cols, k);
     pivots[k] = pivot;

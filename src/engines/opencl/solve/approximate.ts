@@ -1,3 +1,5 @@
+// The approximate kernels of solve() on a device, with every step there; hybrid/hybrid.ts replaces some steps by others. Follows the
+// mixed-precision paper.
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { Format } from "../../../arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../approximate.ts";
@@ -12,24 +14,20 @@ import {
   BLOCK,
   bytesOf,
   definesOf,
-  ENDED,
-  PIVOTS,
   padded,
   prepare,
   roundingsOf,
-  STUCK,
   spaceOf,
 } from "./lu.ts";
 import { magnitudes, weigh } from "./magnitudes.ts";
 import { subtractModulo } from "./modulo.ts";
 import { residuals } from "./residual.ts";
-import * as sources from "./sources.generated.ts";
-import { type Sides, substituteBy, substituteWaiting } from "./substitute.ts";
+import * as sources from "./sources.ts";
+import { ENDED, PIVOTS, STUCK } from "./state.ts";
+import { type Sides, substituteByBlocks, substituteWaiting } from "./substitute.ts";
 
-// What solve() is made of on a device, all of it there.
-
-/** The kernels of solve(); `run` does work at once, or gives a promise of its result. */
-export function plainBy(
+/** The kernels of solve(). `run` runs work and returns its result or a promise of it. */
+export function approximateKernels(
   run: (work: Work<unknown>) => unknown,
   device: Device,
   chosen?: Partial<ApproximateBlocking>,
@@ -47,40 +45,39 @@ export function plainBy(
   };
 }
 
-/** Factors on a device. */
-interface OnDevice extends ApproximateFactors, Triangles {
+interface DeviceFactors extends ApproximateFactors, Triangles {
   /** Row i of the factors is row order[i] of the matrix. */
   readonly order: Int32Array;
 }
 
-/** The steps of a solve, which the CPU may have a part in. */
+/** The steps of a solve that the CPU may take part in. */
 export interface Steps {
   eliminate(scope: Scope, matrix: ApproximateMatrix, how: ApproximateBlocking): Work<void>;
-  /** Forward substitution with L, or backward with U, which leaves y as it was: see substituteWaiting. */
+  /** Forward substitution with L, or backward with U. y is unchanged: see substituteWaiting. */
   substitute(scope: Scope, factors: Triangles, upper: boolean, y: Sides, k: number, to: DeviceBuffer): Work<void>;
 }
 
-/** All on the device: commands only. A group of a substitution looks so often, at most, whether an unknown is there. */
+/** All steps on the device, as commands only. `spins`: looks after which a work-group of a substitution abandons its wait. */
 export function onDeviceWith(spins?: number): Steps {
   return {
-    // biome-ignore lint/correctness/useYield: nobody waits
+    // biome-ignore lint/correctness/useYield: commands only
     *eliminate(scope, matrix, how) {
       new ApproximateLu(scope, matrix, how).all();
     },
-    // biome-ignore lint/correctness/useYield: nobody waits
+    // biome-ignore lint/correctness/useYield: commands only
     *substitute(scope, { matrix, inverses }, upper, y, k, to) {
-      const looks = spins ?? (scope.device.type === "gpu" ? 1 << 20 : 1 << 28);
-      substituteWaiting(scope, matrix, upper, upper ? inverses.upper : inverses.lower, y, k, to, looks);
+      const limit = spins ?? (scope.device.type === "gpu" ? 1 << 20 : 1 << 28);
+      substituteWaiting(scope, { matrix, upper, inverses: upper ? inverses.upper : inverses.lower, y, k, to }, limit);
     },
   };
 }
 export const onDevice = onDeviceWith();
 
 /**
- * What is chosen by measurement, for a padded matrix of that order; binary64 takes twice the registers and twice the local memory.
- * On an H200 groups of 256 take 9.6 ms at n = 4096 and 110 ms at 16,384, groups of 512 10.0 and 102 ms.
+ * The fastest blocking for a padded matrix of order `size`. binary64 takes twice the registers and twice the local memory. On an H200,
+ * groups of 256 take 9.6 ms at n = 4096 and 110 ms at 16,384; groups of 512 take 10.0 and 102 ms.
  */
-export function plainBlocking(real: RealType, size: number, chosen: Partial<ApproximateBlocking> = {}): ApproximateBlocking {
+export function approximateBlocking(real: RealType, size: number, chosen: Partial<ApproximateBlocking> = {}): ApproximateBlocking {
   const isLarge = size > (real === "double" ? 16384 : 8192);
   return { width: 128, panel: isLarge && real === "double" ? 32 : 64, group: isLarge ? 512 : 256, spins: 1 << 20, deep: 8, ...chosen };
 }
@@ -100,8 +97,8 @@ export function* factorize(
   const { device } = scope;
   const { rows: n } = A;
   const real: RealType = format === "binary64" ? "double" : "float";
-  const how = plainBlocking(real, padded(n), chosen);
-  const lasting = new Scope(device, scope.routine); // what the factors keep
+  const how = approximateBlocking(real, padded(n), chosen);
+  const lasting = new Scope(device, scope.routine); // the memory of the factors
   try {
     const matrix = matrixOf(lasting, scope, n, k, real);
     const inverses = {
@@ -110,8 +107,9 @@ export function* factorize(
     };
     const source = conversion(scope, A, scaling, b, k, matrix);
     let outcome = yield* attempt(scope, matrix, how, source, steps);
-    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps); // groups did not run at the same time
-    const { column, order, least, largest } = outcome;
+    // Stuck: work-groups did not run at the same time.
+    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps);
+    const { column, order, minPivot, maxPivot } = outcome;
     if (column < 0) {
       invertBlocks(device, { matrix, inverses });
       how.after?.("inverses");
@@ -120,14 +118,25 @@ export function* factorize(
         const y = { buffer: matrix.data, offset: matrix.size, step: matrix.ld };
         yield* steps.substitute(scope, { matrix, inverses }, true, y, k, unknowns);
         if (!(yield* fetchUnknowns(device, real, unknowns, n * k, x))) {
-          substituteBy(device, matrix, true, inverses.upper, y, k, unknowns);
+          substituteByBlocks(device, { matrix, upper: true, inverses: inverses.upper, y, k, to: unknowns });
           yield* fetchUnknowns(device, real, unknowns, n * k, x);
         }
         how.after?.("substitute");
       }
     }
     const roundings = roundingsOf(n, how.width);
-    const factors: OnDevice = { n, format, column, least, largest, roundings, matrix, order, inverses, free: () => lasting.free() };
+    const factors: DeviceFactors = {
+      n,
+      format,
+      column,
+      minPivot,
+      maxPivot,
+      roundings,
+      matrix,
+      order,
+      inverses,
+      free: () => lasting.free(),
+    };
     return factors;
   } catch (error) {
     lasting.free();
@@ -148,7 +157,7 @@ function matrixOf(lasting: Scope, scope: Scope, n: number, k: number, real: Real
   };
 }
 
-/** The command that puts R A C and b into a matrix. */
+/** A function that gives the command to write R A C and b to a matrix. */
 export function conversion(
   scope: Scope,
   A: StridedOperand,
@@ -175,8 +184,8 @@ interface Outcome {
   readonly stuck: boolean;
   readonly column: number;
   readonly order: Int32Array;
-  readonly least: number;
-  readonly largest: number;
+  readonly minPivot: number;
+  readonly maxPivot: number;
 }
 
 function* attempt(scope: Scope, matrix: ApproximateMatrix, how: ApproximateBlocking, convert: () => void, steps: Steps): Work<Outcome> {
@@ -188,19 +197,19 @@ function* attempt(scope: Scope, matrix: ApproximateMatrix, how: ApproximateBlock
   return yield* outcomeOf(device, matrix);
 }
 
-/** What has become of a factorization. */
+/** How a factorization ended. */
 export function* outcomeOf(device: Device, { real, n, size, state, diagonal }: ApproximateMatrix): Work<Outcome> {
   const ints = new Int32Array(PIVOTS + size);
   const numbers = real === "double" ? new Float64Array(n) : new Float32Array(n);
   yield device.read(state, ints);
   const column = (ints[ENDED] as number) - 1;
   const stuck = ints[STUCK] !== 0;
-  if (stuck || column >= 0) return { stuck, column, order: new Int32Array(0), least: 0, largest: 0 };
+  if (stuck || column >= 0) return { stuck, column, order: new Int32Array(0), minPivot: 0, maxPivot: 0 };
   yield device.read(diagonal, numbers);
-  let [least, largest] = [Number.POSITIVE_INFINITY, 0];
+  let [minPivot, maxPivot] = [Number.POSITIVE_INFINITY, 0];
   for (const v of numbers) {
-    least = Math.min(least, Math.abs(v));
-    largest = Math.max(largest, Math.abs(v));
+    minPivot = Math.min(minPivot, Math.abs(v));
+    maxPivot = Math.max(maxPivot, Math.abs(v));
   }
   const order = Int32Array.from({ length: n }, (_, i) => i);
   for (let i = 0; i < n; i++) {
@@ -209,15 +218,15 @@ export function* outcomeOf(device: Device, { real, n, size, state, diagonal }: A
     order[i] = order[pivot] as number;
     order[pivot] = kept;
   }
-  return { stuck, column, order, least, largest };
+  return { stuck, column, order, minPivot, maxPivot };
 }
 
-// Rows of the padding are not asked for. Returns whether there is no NaN: else groups may have waited in vain.
+// Without the padding. Returns whether there is no NaN: if there is one, a wait may have been abandoned.
 function* fetchUnknowns(device: Device, real: RealType, from: DeviceBuffer, count: number, x: Float64Array): Work<boolean> {
-  const here = real === "double" ? new Float64Array(count) : new Float32Array(count);
-  yield device.read(from, here);
-  x.set(here);
-  return !here.some(Number.isNaN);
+  const unknowns = real === "double" ? new Float64Array(count) : new Float32Array(count);
+  yield device.read(from, unknowns);
+  x.set(unknowns);
+  return !unknowns.some(Number.isNaN);
 }
 
 /** Row swaps, forward and backward substitution. */
@@ -230,7 +239,7 @@ export function* substitute(
   steps = onDevice,
 ): Work<void> {
   const { device } = scope;
-  const { matrix, order, inverses } = factors as OnDevice;
+  const { matrix, order, inverses } = factors as DeviceFactors;
   const { real, n, size } = matrix;
   if (n * k === 0) return;
   const sides = real === "double" ? new Float64Array(size * k) : new Float32Array(size * k);
@@ -243,10 +252,10 @@ export function* substitute(
     { buffer: y, offset: 0, step: k },
     { buffer: z, offset: 0, step: k },
   ];
-  yield* steps.substitute(scope, factors as OnDevice, false, first, k, z);
-  yield* steps.substitute(scope, factors as OnDevice, true, second, k, unknowns);
+  yield* steps.substitute(scope, factors as DeviceFactors, false, first, k, z);
+  yield* steps.substitute(scope, factors as DeviceFactors, true, second, k, unknowns);
   if (yield* fetchUnknowns(device, real, unknowns, n * k, x)) return;
-  substituteBy(device, matrix, false, inverses.lower, first, k, z);
-  substituteBy(device, matrix, true, inverses.upper, second, k, unknowns);
+  substituteByBlocks(device, { matrix, upper: false, inverses: inverses.lower, y: first, k, to: z });
+  substituteByBlocks(device, { matrix, upper: true, inverses: inverses.upper, y: second, k, to: unknowns });
   yield* fetchUnknowns(device, real, unknowns, n * k, x);
 }

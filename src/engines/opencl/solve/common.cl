@@ -1,10 +1,8 @@
 // Common to the kernels of the approximate factors of solve(). The matrix is stored by rows, padded with the identity to a multiple of
 // 128, so that tiles have no edges; right-hand sides are columns after it, padded with zeros.
 
-// The integer state of a factorization: 1 + the column that ended it; whether a wait was abandoned; then lists of row moves, two for
-// each column of a panel, as pairs (from, to); then the pivots.
-#define ENDED 0
-#define STUCK 1
+// The integer state of a factorization is that of state.ts. The lists of row moves have two for each column of a panel, as pairs
+// (from, to).
 
 // Unrolled loops have their arrays in registers. PoCL has too few, and would compile ten times longer.
 #ifdef POCL_DEVICE_ADDRESS_BITS

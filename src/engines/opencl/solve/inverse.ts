@@ -1,19 +1,18 @@
+// The inverses of the factors of P (R A C) = L U on a device, by substitution. Called by approximate.ts.
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { Scope } from "../device/scope.ts";
 import { type ApproximateMatrix, BLOCK, bytesOf, definesOf, ITEMS, roundingsOf, STRIP } from "./lu.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
 
-// Inverses of the factors of P (R A C) = L U on a device, by substitution.
-
-/** Factors on a device, with the inverses of their diagonal blocks of 128 by 128, one after another. */
+/** Factors on a device, and the inverses of their diagonal blocks of 128 by 128, one after another. */
 export interface Triangles {
   readonly matrix: ApproximateMatrix;
   readonly inverses: { readonly lower: DeviceBuffer; readonly upper: DeviceBuffer };
 }
 
 /** A lower and an upper triangle in one matrix, as in ApproximateMatrix. */
-export interface Stored {
+export interface StoredTriangles {
   readonly matrix: Pick<ApproximateMatrix, "n" | "ld" | "data">;
 }
 
@@ -35,22 +34,22 @@ export function invertBlocks(device: Device, { matrix, inverses }: Triangles): v
 const DEEP = 8; // as in the factorization, see ApproximateBlocking
 
 // L X = I and U Y = I, right-looking in blocks of 128 rows. Step s solves for block row s of X by substitution and subtracts its
-// products with L from the rows below. The same launches do block row s from the end of Y and the rows above it: the shapes are
-// equal. Only nonzero columns are touched, n^3 / 3 operations for each inverse. The diagonal blocks of X and Y come with the factors
-// and are by substitution too. No right-hand side is multiplied by an inverse.
+// products with L from the rows below. The same launches handle block row s from the end of Y and the rows above it, since the shapes
+// are equal. Only nonzero columns are touched: n^3 / 3 operations for each inverse. The diagonal blocks of X and Y come with the
+// factors, and were computed by substitution too. No right-hand side is multiplied by an inverse.
 //
-// The bound of ApproximateInverses: x_ij = (delta_ij - sum of t_ik x_kj) / t_ii is one sum, in an order that blocks determine, with fused
-// multiply-adds. A term goes through at most 128 roundings in the product of its block, one for each later block, one for each row of
+// The bound of ApproximateInverses: x_ij = (delta_ij - sum of t_ik x_kj) / t_ii is one sum, in an order that the blocks determine, with
+// fused multiply-adds. A term goes through at most 128 roundings in the product of its block, one for each later block, one for each row of
 // the diagonal block that comes before row i, and the division (Higham, Accuracy and Stability, Lemma 8.4). Terms of the padding are 0.
 
-/** The inverses of both factors. `width`: of the tiles of products, 128, 64 or 32; by default enough tiles for the device. */
+/** The inverses of both factors. `width` of the tiles of products: 128, 64 or 32; default: the widest that keeps the device busy. */
 export function* invert(scope: Scope, factors: ApproximateFactors, width?: number): Work<ApproximateInverses> {
   const { device, routine } = scope;
   const { matrix, inverses } = factors as ApproximateFactors & Triangles;
   const { real, n, size, data, ld } = matrix;
   const { lower, upper } = inverses;
   const blocks = size / BLOCK;
-  const lasting = new Scope(device, routine); // what the inverses keep
+  const lasting = new Scope(device, routine); // the memory of the inverses
   try {
     const to = lasting.scratch(size * size * bytesOf(real));
     const rows = kernelOf(device, matrix, "invertRows");
@@ -67,7 +66,12 @@ export function* invert(scope: Scope, factors: ApproximateFactors, width?: numbe
     if (size > 0) device.launch(kernelOf(device, matrix, "copyInverseBlocks"), [size], [BLOCK], [lower, upper, to, size]);
     yield device.finish();
     const stored = { n, ld: size, data: to };
-    const inverted: ApproximateInverses & Stored = { n, roundings: roundingsOf(n, BLOCK), matrix: stored, free: () => lasting.free() };
+    const inverted: ApproximateInverses & StoredTriangles = {
+      n,
+      roundings: roundingsOf(n, BLOCK),
+      matrix: stored,
+      free: () => lasting.free(),
+    };
     return inverted;
   } catch (error) {
     lasting.free();

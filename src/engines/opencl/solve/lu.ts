@@ -1,11 +1,12 @@
+// P (R A C) = L U in ordinary arithmetic, right-looking by blocks, for approximate.ts and hybrid/factor.ts. Follows the mixed-precision
+// paper.
 import type { Device, DeviceBuffer, DeviceEvent, Kernel } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
+import { MAX_WIDTH, MOVES, PIVOTS } from "./state.ts";
 
-// P (R A C) = L U in ordinary arithmetic, right-looking by blocks. The pieces are commands only: nobody waits for the device.
-
-/** Rows, columns and diagonal blocks of padded matrices come in such blocks. */
+/** Matrices are padded to multiples of this. */
 export const BLOCK = 128;
 
 /** How the factorization divides its work. */
@@ -14,25 +15,25 @@ export interface ApproximateBlocking {
   readonly width: number;
   /** Columns of a panel: 32, 64 or 128. */
   readonly panel: number;
-  /** Work-items (rows) in a group that does a panel. */
+  /** Work-items in a work-group that factors a panel, one row each. */
   readonly group: number;
-  /** Whether a panel is done by groups that wait for each other; undefined where that is known to work. */
+  /** Whether work-groups that wait for each other factor a panel; default: where that is known to work. */
   readonly resident?: boolean | undefined;
-  /** How often a group looks whether the others have come, at most. */
+  /** Looks after which a work-group abandons its wait for others. */
   readonly spins: number;
-  /** Whether the next block is factored while the rest is updated; undefined: on a GPU. */
+  /** Whether the next block is factored while the rest is updated; default: on a GPU. */
   readonly ahead?: boolean | undefined;
-  /** How deep the pieces are that products go through local memory in: 8 or 16. */
+  /** The depth of the pieces of a product in local memory: 8 or 16. */
   readonly deep: number;
-  /** Called after the commands of a phase: for measurements. */
-  readonly after?: ((phase: PlainPhase) => void) | undefined;
+  /** Called after the commands of each phase, for measurements. */
+  readonly after?: ((phase: ApproximatePhase) => void) | undefined;
 }
-export type PlainPhase = "convert" | "panel" | "rows" | "inner" | "update" | "inverses" | "substitute";
+export type ApproximatePhase = "convert" | "panel" | "rows" | "inner" | "update" | "inverses" | "substitute";
 
 /**
- * A matrix and its right-hand sides on a device, row by row: entry (i, j) is element i * ld + j of `data`. Rows and columns from n to
- * `size` are those of the identity; right-hand sides are the columns from `size` on, and zeros fill up the last 128 of them.
- * `state`: see the kernels; `diagonal` is that of U.
+ * A matrix and its right-hand sides on a device, by rows: entry (i, j) is element i * ld + j of `data`. Rows and columns from n to `size`
+ * are those of the identity. The right-hand sides are the columns from `size` on, padded with zeros to a multiple of 128. `state`: see
+ * state.ts. `diagonal` is that of U.
  */
 export interface ApproximateMatrix {
   readonly real: RealType;
@@ -44,16 +45,9 @@ export interface ApproximateMatrix {
   readonly diagonal: DeviceBuffer;
 }
 
-/** Of the ints of `state`: 1 + the column that ended the work, whether groups waited in vain, moves, the pivots. */
-export const ENDED = 0;
-export const STUCK = 1;
-export const MOVES = 8;
-const WIDEST = 256; // block
-export const PIVOTS = MOVES + 8 * WIDEST;
-
 /**
- * What ApproximateFactors and ApproximateInverses say of roundings. Products of a block are summed up, `width` of them at the most, and subtracted at
- * once; in its own block an entry is updated at most BLOCK times by a panel and BLOCK times by a triangle of L.
+ * The roundings of ApproximateFactors and ApproximateInverses. At most `width` products of a block are summed and then subtracted together;
+ * in its own block, an entry is updated at most BLOCK times by a panel and BLOCK times by a triangle of L.
  */
 export const roundingsOf = (n: number, width: number): number => width + 2 * BLOCK + Math.ceil(n / BLOCK);
 
@@ -62,7 +56,7 @@ export const padded = (n: number): number => BLOCK * Math.ceil(n / BLOCK);
 
 export const definesOf = (real: RealType) => ({ REAL: real, REAL2: `${real}2`, REAL4: `${real}4`, WORDS: bytesOf(real) / 4 });
 
-/** The commands of one factorization. */
+/** The commands of one factorization. Nothing here waits for the device. */
 export class ApproximateLu {
   private readonly resident: boolean;
   private readonly panels: Kernel;
@@ -79,12 +73,12 @@ export class ApproximateLu {
     const { real, size } = matrix;
     const { panel, group } = how;
     const groups = Math.ceil(size / group);
-    // A group on every multiprocessor, at most, is a group that runs: nothing else is on the device. It takes a row from each.
-    const most = 2 ** Math.ceil(Math.log2(Math.max(1, groups)));
-    const fits = most * panel * bytesOf(real) <= device.localBytes - SPARE_LOCAL;
+    // With at most one group per multiprocessor all groups run, since nothing else is on the device. Each takes a row from every other.
+    const maxGroups = 2 ** Math.ceil(Math.log2(Math.max(1, groups)));
+    const fits = maxGroups * panel * bytesOf(real) <= device.localBytes - SPARE_LOCAL;
     this.resident = fits && (how.resident ?? (device.type === "gpu" && groups <= device.computeUnits));
     this.panels = this.resident
-      ? this.kernel("factorPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: most })
+      ? this.kernel("factorPanel", sources.panel, { P: panel, GROUP: group, MAX_GROUPS: maxGroups })
       : this.kernel("factorPanelAlone", sources.alone, { P: panel, GROUP: ALONE });
     this.slots = scope.scratch(this.resident ? 16 * groups * panel * (bytesOf(real) / 4) : 8);
     device.fill(this.slots, Int32Array.of(0));
@@ -94,13 +88,13 @@ export class ApproximateLu {
     return this.scope.device.kernel(name, [sources.common, source], { ...definesOf(this.matrix.real), ...defines });
   }
 
-  // Of 141 registers 128 leave room for two groups on a multiprocessor: 42 Tflop/s on an H200, 128 deep, rather than 30.
+  // With 128 registers instead of 141, two groups fit on a multiprocessor: 42 Tflop/s on an H200 at depth 128, instead of 30.
   private product(width: number): Kernel {
     const registers = this.matrix.real === "float" ? { REGISTERS: 128 } : {};
     return this.kernel("subtractProduct", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
   }
 
-  /** L and U in the panel's columns from `first` on, with their pivots, and the moves they make; other columns are not yet swapped. */
+  /** Factor the panel from column `first`: L and U, the pivots, and their row moves. Rows in other columns are not yet swapped. */
   panel(first: number, moves = MOVES): void {
     const { device } = this.scope;
     const { data, ld, size, state, diagonal } = this.matrix;
@@ -111,9 +105,9 @@ export class ApproximateLu {
   }
 
   /**
-   * The swaps of the panel at `first`, or of several up to that one, then U in columns `column` to columnEnd - 1 of the `order` rows from
-   * `top` on, by the triangle of L in these rows and columns. That is in columns `from` to `to` - 1, but for those of the panels and
-   * of the triangle, which must have been swapped before. `state` may be elsewhere.
+   * The row swaps of the panel at `first`, or of `lists` panels up to it, then U in columns `column` to columnEnd - 1 of the `order` rows
+   * from `top`, by the triangle of L in these rows and columns. Applies to columns `from` to `to` - 1, except those of the panels and the
+   * triangle, which must have been swapped before. `state` has the row moves; it need not be that of the matrix.
    */
   rows(
     first: number,
@@ -134,27 +128,27 @@ export class ApproximateLu {
     const strip = (c: number): number => (c > gap ? c - gaps : c) / STRIP;
     const strips = strip(to) - strip(from);
     const defines = { P: panel, KB: order, LISTS: lists };
-    const kernel = made(this.strips, order * WIDEST + lists, () => this.kernel("swapAndSolveRows", sources.rows, defines));
+    const kernel = cached(this.strips, order * MAX_WIDTH + lists, () => this.kernel("swapAndSolveRows", sources.rows, defines));
     const args = [data, ld, state, moves, top, column, columnEnd, strip(from), gap / STRIP, gaps / STRIP];
     if (strips > 0) this.scope.device.launch(kernel, [strips], [ITEMS], args);
   }
 
-  /** Rows `row` to rowEnd - 1 of columns `column` to columnEnd - 1, less their products with the columns k0 to k0 + depth - 1 of L. */
+  /** Update rows `row` to rowEnd - 1 of columns `column` to columnEnd - 1: subtract the products with columns k0 to k0 + depth - 1 of L. */
   update(k0: number, depth: number, row: number, rowEnd: number, column: number, columnEnd: number): void {
     if (row >= rowEnd || column >= columnEnd) return;
     const { data, ld } = this.matrix;
     const width = [128, 64, 32].find((w) => (columnEnd - column) % w === 0) as number;
-    const kernel = made(this.products, width, () => this.product(width));
+    const kernel = cached(this.products, width, () => this.product(width));
     const groups = [(columnEnd - column) / width, Math.ceil((rowEnd - row) / BLOCK)];
     this.scope.device.launch(kernel, groups, [ITEMS, 1], [data, ld, rowEnd, row, column, k0, depth]);
   }
 
-  // Where the moves of a block begin: two blocks are on their way at the same time.
+  // Where the row moves of a block begin. Two blocks are in progress at the same time.
   private movesOf(first: number): number {
-    return MOVES + ((first / this.how.width) % 2) * 4 * WIDEST;
+    return MOVES + ((first / this.how.width) % 2) * 4 * MAX_WIDTH;
   }
 
-  /** L and U in columns first to end - 1, which are up to date. */
+  /** Factor columns first to end - 1, which are up to date. */
   private columns(first: number, end: number): void {
     const { size, state } = this.matrix;
     const { panel, after } = this.how;
@@ -168,7 +162,7 @@ export class ApproximateLu {
     }
   }
 
-  /** What the block of columns first to end - 1 makes of columns `from` to `to` - 1: all there is of it on the left, else U and the update. */
+  /** Apply the block of columns first to end - 1 to columns `from` to `to` - 1: on its left the row swaps only, else U and the update too. */
   private others(first: number, end: number, from: number, to: number): void {
     const { size, state } = this.matrix;
     const { panel, after } = this.how;
@@ -185,7 +179,7 @@ export class ApproximateLu {
     after?.("update");
   }
 
-  /** All of it. With look-ahead the next block has a line of commands of its own beside the update of the rest. */
+  /** The whole factorization. With look-ahead the next block is factored in the second queue, beside the update of the rest. */
   all(): void {
     const { device } = this.scope;
     const { size, ld } = this.matrix;
@@ -198,7 +192,7 @@ export class ApproximateLu {
       const isBeside = ahead && !after && end < size;
       this.others(first, end, end, isBeside ? next : ld);
       const ready = isBeside ? device.event() : undefined;
-      const factored = ready && device.onSecondQueue(() => this.following(ready, end, next));
+      const factored = ready && device.onSecondQueue(() => this.factorNext(ready, end, next));
       if (isBeside) this.others(first, end, next, ld);
       this.others(first, end, 0, first);
       if (factored) device.waitFor(factored);
@@ -206,7 +200,7 @@ export class ApproximateLu {
     }
   }
 
-  private following(ready: DeviceEvent, first: number, end: number): DeviceEvent {
+  private factorNext(ready: DeviceEvent, first: number, end: number): DeviceEvent {
     const { device } = this.scope;
     device.waitFor(ready);
     this.columns(first, end);
@@ -214,23 +208,23 @@ export class ApproximateLu {
   }
 }
 
-function made(kernels: Map<number, Kernel>, key: number, make: () => Kernel): Kernel {
+function cached(kernels: Map<number, Kernel>, key: number, make: () => Kernel): Kernel {
   const kernel = kernels.get(key) ?? make();
   kernels.set(key, kernel);
   return kernel;
 }
 
-const SPARE_LOCAL = 8192; // what a group needs beside rows of others
-const ALONE = 256; // work-items of the group that does a panel alone
+const SPARE_LOCAL = 8192; // what a group needs besides rows of others
+const ALONE = 256; // work-items of the group that factors a panel alone
 export const STRIP = 32;
 export const ITEMS = 256;
 
-/** Before a factorization. */
+/** Reset the state before a factorization. */
 export function prepare(device: Device, { state }: ApproximateMatrix): void {
   device.fill(state, Int32Array.of(0), 0, 4 * PIVOTS);
 }
 
-/** How much memory a matrix with k right-hand sides takes, in elements a row and bytes. */
+/** The padded size of a matrix with k right-hand sides, the distance between its rows, and its bytes. */
 export function spaceOf(n: number, k: number, real: RealType): { readonly size: number; readonly ld: number; readonly bytes: number } {
   const size = padded(n);
   const ld = size + padded(k);

@@ -1,13 +1,12 @@
+// Sums of magnitudes on a device, of the rows of a matrix and of triangles: for the scaling and the certificate of solve().
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, Work } from "../../device.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
-import type { Stored } from "./inverse.ts";
+import type { StoredTriangles } from "./inverse.ts";
 import { definesOf } from "./lu.ts";
-import * as sources from "./sources.generated.ts";
-
-// Sums of magnitudes on a device: of the rows of a matrix, and of triangles.
+import * as sources from "./sources.ts";
 
 const GROUP = 128;
 const CHUNKS = 32;
@@ -15,7 +14,7 @@ const CHUNKS = 32;
 const kernelOf = (device: Device, name: string, from: RealType, part = {}) =>
   device.kernel(name, [sources.common, sources.magnitudes], { ...definesOf("double"), FROM: from, GROUP, ...part });
 
-/** Sums and largest magnitudes of the rows of A, scaled by columns. */
+/** The sum and the maximum of the magnitudes in each row of A, with columns scaled. */
 export function* magnitudes(scope: Scope, A: StridedOperand, scale: Float64Array, sums: Float64Array, largest: Float64Array): Work<void> {
   const { device } = scope;
   const { rows, cols } = A;
@@ -36,14 +35,14 @@ export function* magnitudes(scope: Scope, A: StridedOperand, scale: Float64Array
     device.launch(kernel("magnitudesAcrossRows"), [groups, chunks], [GROUP, 1], args);
     if (chunks > 1) device.launch(kernel("combineMagnitudes"), [groups], [GROUP], [total, top, rows, chunks]);
   }
-  const [sumsHere, largestHere] = [new Float64Array(rows), new Float64Array(rows)];
-  yield device.read(total, sumsHere);
-  yield device.read(top, largestHere);
-  sums.set(sumsHere);
-  largest.set(largestHere);
+  const copies = [new Float64Array(rows), new Float64Array(rows)] as const;
+  yield device.read(total, copies[0]);
+  yield device.read(top, copies[1]);
+  sums.set(copies[0]);
+  largest.set(copies[1]);
 }
 
-/** out := |T| v for one of the triangles of factors or of inverses; the diagonal of the lower one is 1. */
+/** out := |T| v for a triangle of factors or of inverses. The diagonal of the lower one is 1. */
 export function* weigh(
   scope: Scope,
   triangles: ApproximateFactors | ApproximateInverses,
@@ -52,12 +51,12 @@ export function* weigh(
   out: Float64Array,
 ): Work<void> {
   const { device } = scope;
-  const { n, ld, data } = (triangles as ApproximateInverses & Stored).matrix;
+  const { n, ld, data } = (triangles as ApproximateInverses & StoredTriangles).matrix;
   if (n === 0) return;
   const [sums, largest] = [scope.scratch(8 * n), scope.scratch(8 * n)];
   const kernel = kernelOf(device, "magnitudesAlongRows", "double", part === "lower" ? { LOWER: 1 } : { UPPER: 1 });
   device.launch(kernel, [n], [GROUP], [data, long(0), long(ld), n, scope.copy(v), sums, largest]);
-  const here = new Float64Array(n);
-  yield device.read(sums, here);
-  for (let i = 0; i < n; i++) out[i] = part === "lower" ? (here[i] as number) + (v[i] as number) : (here[i] as number);
+  const copy = new Float64Array(n);
+  yield device.read(sums, copy);
+  for (let i = 0; i < n; i++) out[i] = part === "lower" ? (copy[i] as number) + (v[i] as number) : (copy[i] as number);
 }

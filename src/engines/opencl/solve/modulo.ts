@@ -1,15 +1,16 @@
+// The matrix product of p-adic lifting on a device: see routines/solve/padic.ts.
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { definesOf } from "./lu.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
 
 const TILE = 64;
 const ITEMS = 256;
 
-/** C := C - P Q modulo p, whole numbers, for a C on the device: see ApproximateKernels. Results are at most p / 2 in magnitude. */
+/** C := C - P Q modulo p for integers, with C on the device: see ApproximateKernels. Results are at most p / 2 in magnitude. */
 export function* subtractModulo(scope: Scope, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Work<void> {
   const { device } = scope;
   const { data, offset, rows, cols, rowStride, colStride } = C;

@@ -1,15 +1,13 @@
+// b - A x on a device, in twice the working precision. Called by refinement, all at once or block by block during back substitution,
+// and by the exact stages of solve(), whose integers make every product and sum exact.
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { NextResidual } from "../../approximate.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { lanesOf } from "../hybrid/kernels.ts";
-import { residual as plainResidual } from "./sources.generated.ts";
+import { residual as residualSource } from "./sources.ts";
 
-// b - A x on a device, in twice the working precision. Refinement calls it, at once or block by block with back substitution, and so do
-// the exact stages, with whole numbers of which every product and sum is exact.
-
-/** What a residual is made of. */
 type Terms = Omit<NextResidual, "update">;
 
 /** r := b + alpha A x for k right-hand sides. A may be rectangular. */
@@ -29,11 +27,11 @@ export function* residuals(
 
 const MAX_SIDES = 4; // in one pass over A
 
-/** c - alpha A y on the device, for blocks of y as they come; c and y have k columns, row by row. */
+/** c - alpha A y on the device, block by block of y as it becomes known. c and y have k columns, stored by rows. */
 export class Residual {
   private readonly A: DeviceMatrix;
   private readonly y: DeviceBuffer;
-  private readonly r: DeviceBuffer; // the high parts, then the low ones
+  private readonly r: DeviceBuffer; // the high parts, then the low parts
 
   constructor(
     private readonly scope: Scope,
@@ -60,12 +58,12 @@ export class Residual {
     const args = [buffer, long(offset), long(rowStride), long(colStride), double(alpha), this.y, this.r, rows, from, to - from];
     for (let side = 0; side < k && rows > 0; side += MAX_SIDES) {
       const defines = { REAL: realOf(A.data.BYTES_PER_ELEMENT), LANES, ROWS, K: Math.min(MAX_SIDES, k - side) };
-      const kernel = device.kernel("residual", [plainResidual], defines);
+      const kernel = device.kernel("residual", [residualSource], defines);
       device.launch(kernel, [1, Math.ceil(rows / ROWS)], [LANES, ROWS], [...args, k, side]);
     }
   }
 
-  /** Rounded to binary64. */
+  /** Read the residual, rounded to binary64. */
   *read(): Work<void> {
     const { r } = this.next;
     const n = r.length;

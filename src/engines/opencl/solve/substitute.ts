@@ -1,7 +1,9 @@
+// Block substitution with approximate factors on the device, for approximate.ts: in one launch whose work-groups wait for each other, or
+// with one launch per block of 128 unknowns.
 import type { Device, DeviceBuffer } from "../../device.ts";
 import type { Scope } from "../device/scope.ts";
 import { type ApproximateMatrix, BLOCK, bytesOf, definesOf } from "./lu.ts";
-import * as sources from "./sources.generated.ts";
+import * as sources from "./sources.ts";
 
 /** Right-hand sides or unknowns on the device: that of row i and column c is element offset + i * step + c. */
 export interface Sides {
@@ -10,21 +12,24 @@ export interface Sides {
   readonly step: number;
 }
 
+/** Forward substitution with L, or backward with U. */
+export interface BlockSubstitution {
+  readonly matrix: ApproximateMatrix;
+  readonly upper: boolean;
+  /** The inverses of the diagonal blocks of the factor. */
+  readonly inverses: DeviceBuffer;
+  /** The k right-hand sides. */
+  readonly y: Sides;
+  readonly k: number;
+  /** The unknowns, k per row. */
+  readonly to: DeviceBuffer;
+}
+
 const ITEMS = 256;
 
-/**
- * Forward substitution with L, or backward with U, for k right-hand sides, which are used up, into `to` with k a row. The inverses
- * are those of the diagonal blocks of that factor. A launch a block.
- */
-export function substituteBy(
-  device: Device,
-  { real, size, data, ld }: ApproximateMatrix,
-  upper: boolean,
-  inverses: DeviceBuffer,
-  y: Sides,
-  k: number,
-  to: DeviceBuffer,
-): void {
+/** One launch per block. The right-hand sides are overwritten. */
+export function substituteByBlocks(device: Device, { matrix, upper, inverses, y, k, to }: BlockSubstitution): void {
+  const { real, size, data, ld } = matrix;
   const kernel = device.kernel("substituteBlock", [sources.common, sources.step], { ...definesOf(real), KB: BLOCK });
   const blocks = size / BLOCK;
   for (let done = 0; done < blocks; done++) {
@@ -34,18 +39,10 @@ export function substituteBy(
   }
 }
 
-/** The same in one launch, without using up the right-hand sides. Where its groups have waited in vain the unknowns are NaN. */
-export function substituteWaiting(
-  scope: Scope,
-  { real, size, data, ld }: ApproximateMatrix,
-  upper: boolean,
-  inverses: DeviceBuffer,
-  y: Sides,
-  k: number,
-  to: DeviceBuffer,
-  spins: number,
-): void {
+/** One launch in all, which leaves the right-hand sides unchanged. If a wait is abandoned after `spins` looks, unknowns are NaN. */
+export function substituteWaiting(scope: Scope, { matrix, upper, inverses, y, k, to }: BlockSubstitution, spins: number): void {
   const { device } = scope;
+  const { real, size, data, ld } = matrix;
   const kernel = device.kernel("substituteWaiting", [sources.common, sources.wait], { ...definesOf(real), KB: BLOCK });
   const blocks = size / BLOCK;
   const flags = size * k * 2 * bytesOf(real);

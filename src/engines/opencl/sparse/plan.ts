@@ -1,3 +1,5 @@
+// Plans for sparse triangular solves on the device: the analysis of the triangle, which is done there, and the methods of a plan. Called
+// by the engine; follows the sparse paper. A matrix that is already on the device is not copied to the host.
 import { zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { checkDiagonal, isTriangleOnHost, missingOnDiagonal, type TriangleSource } from "../../../arrays/triangle.ts";
@@ -5,36 +7,31 @@ import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { MIN_SOLVES, type PlanOptions, type Schedule, type SparsePlan } from "../../kernels.ts";
 import type { Routine } from "../../steps.ts";
 import { inScope, Scope } from "../device/scope.ts";
-import { type DeviceLines, type DeviceNumbers, type FoundLevels, SparseSetup, type StoredRows } from "./setup.ts";
+import { type FoundLevels, levelsFound, levelsOfColumns, levelsOfRows, orderByLevels, startLevels } from "./levels.ts";
+import { copyPattern, reorder, tasksOf } from "./reorder.ts";
+import { SetupKernels } from "./setupKernels.ts";
 import { type DeviceSystem, solveSystem, WorkSets } from "./solve.ts";
+import { compress, countKeys, countLines, type DevicePattern, firstSingular, readTotals, type StoredRows, storedRows } from "./triangle.ts";
 import { setupTuning, type Tuning, tuningFor } from "./tuning.ts";
+import { type DeviceNumbers, gatherNumbers } from "./values.ts";
 
-// Plans for sparse triangular solves on the device. The matrix stays there: one that is there already needs no trip to the host.
-
-/** A plan on the device; what it is made of is for measurements. */
-export interface DevicePlan extends SparsePlan {
-  readonly system: DeviceSystem;
-  readonly sets: WorkSets;
-  readonly tuning: Tuning;
-}
-
-/** A plan; see Kernels.plan. `tuned` is for measurements. */
+/** A plan; see Kernels.plan. `given` overrides parts of the tuning. */
 export function* plan(
   device: Device,
   triangle: TriangleSource,
   exact: boolean,
   options: PlanOptions,
-  tuned: Partial<Tuning> = {},
-): Work<DevicePlan> {
-  const keeper = new Scope(device, "sptrsv");
+  given: Partial<Tuning> = {},
+): Work<SparsePlan> {
+  const planScope = new Scope(device, "sptrsv");
   try {
     return yield* inScope(device, "sptrsv", function* (scope) {
-      const made = yield* analyse(scope, keeper, triangle, exact, options, tuned);
+      const plan = yield* analyse(scope, planScope, triangle, exact, options, given);
       yield device.finish();
-      return made;
+      return plan;
     });
   } catch (error) {
-    keeper.free();
+    planScope.free();
     throw error;
   }
 }
@@ -53,112 +50,112 @@ function choose({ schedule = "auto", expectedSolves }: PlanOptions): Choice {
 
 function* analyse(
   scope: Scope,
-  keeper: Scope,
+  planScope: Scope,
   triangle: TriangleSource,
   exact: boolean,
   options: PlanOptions,
-  tuned: Partial<Tuning>,
-): Work<DevicePlan> {
+  given: Partial<Tuning>,
+): Work<SparsePlan> {
   const { device } = scope;
   const { A, n, upper, byRows, unit } = triangle;
   const choice = choose(options);
   const { schedule } = choice;
   const values = scope.vector(A.values);
-  const setup = new SparseSetup(scope, triangle, tuned.limit);
-  // In exact mode a column only signals, and that is the unknown itself: lines are always rows.
-  const columns = !exact && (schedule === "levc" || schedule === "slfc");
+  const setup = new SetupKernels(scope, triangle, given.limit);
+  // In exact mode a column only signals that its unknown is known, and the unknown itself is the signal: the pattern is always by rows.
+  const byColumns = !exact && (schedule === "levc" || schedule === "slfc");
   const isOrdered = schedule !== "serial" && schedule !== "gsf";
-  const finding = setupTuning(device, tuned);
-  const counting = setup.counting(values);
-  // Levels of rows that are those of A are found before anything is known of them on the host.
-  const direct = isOrdered && byRows && !columns && finding.finder === "rows";
-  const early = direct ? setup.findLevels(setup.rowsOf(counting, 0), counting.words, finding) : undefined;
-  const { entries, longest, singular, found } = yield* setup.counted(counting);
-  yield* refuseSingular("sptrsv", setup, singular, counting.at);
-  const tuning = tuningFor(device, schedule, { n, entries, longest, exact }, tuned);
-  const shared = { device, n, upper, unit, exact, columns, width: A.values.BYTES_PER_ELEMENT };
-  const at = keeper.scratch(4 * n);
-  device.copy(counting.at, at, 4 * n);
+  const finding = setupTuning(device, given);
+  const counts = countLines(setup, values);
+  // If the rows are those of A, the search for levels starts before the host knows the counts.
+  const isDirect = isOrdered && byRows && !byColumns && finding.finder === "rows";
+  const early = isDirect ? startLevels(setup, storedRows(setup, counts, 0), counts.words, finding) : undefined;
+  const { entries, longest, singular, words } = yield* readTotals(setup, counts);
+  yield* refuseSingular("sptrsv", device, n, singular, counts.diagonalAt);
+  const tuning = tuningFor(device, schedule, { n, entries, longest, exact }, given);
+  const diagonalAt = planScope.scratch(4 * n);
+  device.copy(counts.diagonalAt, diagonalAt, 4 * n);
+  const shared = { device, n, upper, unit, exact, byColumns, width: A.values.BYTES_PER_ELEMENT, diagonalAt };
   if (!isOrdered) {
-    const lines = setup.copied(setup.lines(counting, entries, !byRows), keeper);
-    const system = { ...shared, lines, order: undefined, starts: undefined, levels: 0, tasks: undefined, waits: undefined, at };
-    return made(keeper, triangle, choice, system, tuning, values);
+    const pattern = copyPattern(setup, compress(setup, counts, entries, !byRows), planScope);
+    const analysis = { ...shared, pattern, order: undefined, starts: undefined, levels: 0, tasks: undefined, waits: undefined };
+    return newPlan(planScope, triangle, choice, analysis, tuning, values);
   }
-  let levels: FoundLevels = { levels: early ?? counting.at, count: early ? setup.levelsFound(found) : 0 };
-  let lines: DeviceLines | StoredRows = setup.rowsOf(counting, entries);
-  if (levels.count === 0) {
-    const sorted = setup.lines(counting, entries, columns === byRows);
-    lines = sorted;
-    const how = direct ? { ...finding, finder: "kahn" as const } : finding;
-    levels = yield* columns ? setup.levelsOfColumns(sorted, how) : setup.levelsOfRows(sorted, how);
+  let found: FoundLevels = { levels: early ?? counts.diagonalAt, count: early ? levelsFound(words) : 0 };
+  let pattern: DevicePattern | StoredRows = storedRows(setup, counts, entries);
+  if (found.count === 0) {
+    const compressed = compress(setup, counts, entries, byColumns === byRows);
+    pattern = compressed;
+    const how = isDirect ? { ...finding, finder: "kahn" as const } : finding;
+    found = yield* byColumns ? levelsOfColumns(setup, compressed, how) : levelsOfRows(setup, compressed, how);
   }
-  if (n === 0) levels = { ...levels, count: 0 };
-  const sorted = setup.inOrder(levels);
-  const order = keeper.scratch(4 * n);
-  device.copy(sorted.order, order, 4 * n);
-  const starts = keeper.scratch(4 * (levels.count + 1));
-  device.copy(sorted.starts, starts, 4 * (levels.count + 1));
-  const moved = setup.moved(lines, order, keeper);
-  const tasks = schedule === "levr" || schedule === "levc" ? yield* setup.tasks(sorted, tuning.group, keeper) : undefined;
-  const waits = columns ? keeper.scratch(4 * n) : undefined;
-  if (waits) device.copy(setup.countsOf(moved.index, moved.entries, n), waits, 4 * n);
-  const system = { ...shared, lines: moved, order, starts, levels: levels.count, tasks, waits, at };
-  return made(keeper, triangle, choice, system, tuning, values);
+  if (n === 0) found = { ...found, count: 0 };
+  const levels = orderByLevels(setup, found);
+  const order = planScope.scratch(4 * n);
+  device.copy(levels.order, order, 4 * n);
+  const starts = planScope.scratch(4 * (levels.count + 1));
+  device.copy(levels.starts, starts, 4 * (levels.count + 1));
+  const moved = reorder(setup, pattern, order, planScope);
+  const tasks = schedule === "levr" || schedule === "levc" ? yield* tasksOf(setup, levels, tuning.group, planScope) : undefined;
+  const waits = byColumns ? planScope.scratch(4 * n) : undefined;
+  if (waits) device.copy(countKeys(setup, moved.index, moved.entries, n), waits, 4 * n);
+  const analysis = { ...shared, pattern: moved, order, starts, levels: levels.count, tasks, waits };
+  return newPlan(planScope, triangle, choice, analysis, tuning, values);
 }
 
-function* refuseSingular(routine: string, { triangle, scope }: SparseSetup, l: number, at: DeviceBuffer): Work<void> {
-  if (l >= triangle.n) return;
-  const place = new Int32Array(1);
-  yield scope.device.read(at, place, 4 * l);
-  throw (place[0] as number) < 0 ? missingOnDiagonal(routine, l) : zeroOnDiagonal(routine, "A", l);
+// Throws for the unknown l if its diagonal entry is missing or zero; l = n: all are fine.
+function* refuseSingular(routine: string, device: Device, n: number, l: number, diagonalAt: DeviceBuffer): Work<void> {
+  if (l >= n) return;
+  const position = new Int32Array(1);
+  yield device.read(diagonalAt, position, 4 * l);
+  throw (position[0] as number) < 0 ? missingOnDiagonal(routine, l) : zeroOnDiagonal(routine, "A", l);
 }
 
-type Pattern = Omit<DeviceSystem, "numbers"> & { readonly at: DeviceBuffer };
+// What does not change with the values. `diagonalAt` has the positions of the diagonal in A.
+type Analysis = Omit<DeviceSystem, "numbers"> & { readonly diagonalAt: DeviceBuffer };
 
-function made(
-  keeper: Scope,
+function newPlan(
+  planScope: Scope,
   triangle: TriangleSource,
   { schedule, reason }: Choice,
-  pattern: Pattern,
+  analysis: Analysis,
   tuning: Tuning,
   values: DeviceBuffer,
-): DevicePlan {
-  const { device, n, width, lines } = pattern;
-  const sets = new WorkSets(device, n, width, pattern.columns);
-  const bytes = keptBytes(pattern) + (lines.entries + n) * width + 8 * n + sets.bytes;
-  const withMemory = (numbers: Numbers): DevicePlan => {
-    const system: DeviceSystem = { ...pattern, numbers };
+): SparsePlan {
+  const { device, n, width, pattern } = analysis;
+  const sets = new WorkSets(device, n, width, analysis.byColumns);
+  const bytes = analysisBytes(analysis) + (pattern.entries + n) * width + 8 * n + sets.bytes;
+  const planWith = (numbers: Numbers): SparsePlan => {
+    const system: DeviceSystem = { ...analysis, numbers };
     return {
-      system,
-      sets,
-      tuning,
       n,
       schedule,
       reason,
-      levels: () => pattern.levels,
+      levels: () => analysis.levels,
       bytes,
       solve: (b: Operand, x: Operand): Routine<void> => solveSystem(system, sets, tuning, b, x),
       *withValues(from, inUse) {
-        const next = inUse ? newNumbers(pattern) : numbers;
+        const next = inUse ? newNumbers(analysis) : numbers;
         sets.updates++;
         try {
-          yield* takeNumbers("TriangularPlan.update", triangle, pattern, from, next);
+          yield* updateNumbers("TriangularPlan.update", triangle, analysis, from, next);
         } catch (error) {
           if (inUse) next.scope.free();
           throw error;
         }
-        return inUse ? { plan: withMemory(next), replaced: { free: () => numbers.scope.free() } } : { plan: this };
+        return inUse ? { plan: planWith(next), replaced: { free: () => numbers.scope.free() } } : { plan: this };
       },
       free() {
-        for (const scope of [keeper, numbers.scope]) sets.isQuiet ? scope.recycle() : scope.free();
+        for (const scope of [planScope, numbers.scope]) sets.isIdle ? scope.recycle() : scope.free();
         sets.free();
       },
     };
   };
-  const numbers = newNumbers(pattern);
+  const numbers = newNumbers(analysis);
   try {
-    new SparseSetup(new Scope(device, "sptrsv"), triangle).takeNumbers(lines, pattern.order, pattern.at, values, numbers);
-    return withMemory(numbers);
+    const setup = new SetupKernels(new Scope(device, "sptrsv"), triangle);
+    gatherNumbers(setup, pattern, analysis.order, analysis.diagonalAt, values, numbers);
+    return planWith(numbers);
   } catch (error) {
     numbers.scope.free();
     sets.free();
@@ -166,21 +163,21 @@ function made(
   }
 }
 
-function keptBytes({ n, lines: { begins, index, source }, order, starts, tasks, waits }: Pattern): number {
+function analysisBytes({ n, pattern: { begins, index, source }, order, starts, tasks, waits }: Analysis): number {
   const all = [begins, index, source, order, starts, tasks?.list, waits];
   return all.reduce((sum, buffer) => sum + (buffer?.bytes ?? 0), 4 * n);
 }
 
-// What changes with the values of a plan.
+// The values of a plan, in memory of their own.
 interface Numbers extends DeviceNumbers {
   readonly scope: Scope;
 }
 
-function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
+function newNumbers({ device, n, width, pattern, unit }: Analysis): Numbers {
   const scope = new Scope(device, "sptrsv");
   const rows = unit ? 0 : n;
   try {
-    const [values, diagonal] = [scope.scratch(lines.entries * width), scope.scratch(rows * width)];
+    const [values, diagonal] = [scope.scratch(pattern.entries * width), scope.scratch(rows * width)];
     return { scope, values, diagonal, reciprocals: scope.scratch(rows * 8), significantBits: scope.scratch(4) };
   } catch (error) {
     scope.free();
@@ -188,17 +185,19 @@ function newNumbers({ device, n, width, lines, unit }: Pattern): Numbers {
   }
 }
 
-// New values, unless the diagonal has a zero. Where only the device can tell, this waits for its answer.
-function* takeNumbers(routine: string, triangle: TriangleSource, pattern: Pattern, from: Operand, to: Numbers): Work<void> {
+// New values, unless the diagonal has a zero. This waits for the device if the host cannot check the diagonal.
+function* updateNumbers(routine: string, triangle: TriangleSource, analysis: Analysis, from: Operand, to: Numbers): Work<void> {
+  const { device, n, pattern, order, diagonalAt } = analysis;
   const isChecked = isOnHost(from) && isTriangleOnHost(triangle);
   if (isChecked && !triangle.unit) checkDiagonal(routine, { ...triangle, A: { ...triangle.A, values: from } });
-  const scope = new Scope(pattern.device, routine);
+  const scope = new Scope(device, routine);
   try {
-    const setup = new SparseSetup(scope, triangle);
+    const setup = new SetupKernels(scope, triangle);
     const values = scope.vector(from);
-    if (!isChecked && !triangle.unit) yield* refuseSingular(routine, setup, yield* setup.firstSingular(pattern.at, values), pattern.at);
-    setup.takeNumbers(pattern.lines, pattern.order, pattern.at, values, to);
+    if (!isChecked && !triangle.unit)
+      yield* refuseSingular(routine, device, n, yield* firstSingular(setup, diagonalAt, values), diagonalAt);
+    gatherNumbers(setup, pattern, order, diagonalAt, values, to);
   } finally {
-    scope.free(); // OpenCL holds the memory until commands that were given are through
+    scope.free(); // OpenCL holds the memory until the commands that use it have finished
   }
 }

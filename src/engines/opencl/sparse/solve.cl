@@ -2,7 +2,6 @@
 // their levels, and indices are positions in that order; row `position` is that of unknown order[position]. Otherwise rows are stored
 // in natural order, and solved from the last if UPPER. In LEVC and SLFC columns take the place of rows. `words` has the next
 // ticket, the number of rows done, and whether a wait was abandoned.
-#define DONE 1
 
 // The number of entries of a row that are waited for together.
 #ifndef WINDOW
@@ -12,7 +11,7 @@
 __kernel void prepare(int n, __global Bits *known, __global int *words) {
   int k = (int)get_global_id(0);
   if (k < n) known[k] = UNKNOWN;
-  if (k < 4) words[k] = 0;
+  if (k < SOLVE_WORDS) words[k] = 0;
 }
 
 Bits bitsOfResult(double x) {
@@ -417,7 +416,7 @@ REAL solveColumn(int position, __global const REAL *diagonal, __global const int
 __kernel void prepareColumns(int n, __global const int *order, __global const REAL *b, __global const int *waits, __global REAL *rest, __global int *counts,
                              __global int *words) {
   int k = (int)get_global_id(0);
-  if (k < 4) words[k] = 0;
+  if (k < SOLVE_WORDS) words[k] = 0;
   if (k >= n) return;
   rest[k] = b[order[k]];
   counts[k] = waits[k];

@@ -1,156 +1,151 @@
+// Launches a sparse triangular solve by the schedule of its plan, and reads the solution. Called by plan.ts; follows the sparse paper.
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { inScope } from "../device/scope.ts";
-import { certificate, superaccumulator } from "../exact/sources.ts";
-import { type DeviceLines, type DeviceNumbers, defining, SparseSetup } from "./setup.ts";
-import { row as sparseRow, solve as sparseSolve, waiting } from "./sources.generated.ts";
+import { levelsOfRows, orderByLevels } from "./levels.ts";
+import { realDefines, SetupKernels } from "./setupKernels.ts";
+import { exactSolveSources, solveSources } from "./sources.ts";
+import type { DevicePattern } from "./triangle.ts";
 import type { Tuning } from "./tuning.ts";
+import type { DeviceNumbers } from "./values.ts";
+import { FAILED, SOLVE_WORDS } from "./words.ts";
 
-/** A triangular system on the device. Lines are rows in the natural order, or in one by levels, or columns in such an order. */
+/** A triangular system on the device: rows in natural order, rows in the order of their levels, or columns in that order. */
 export interface DeviceSystem {
   readonly device: Device;
   readonly n: number;
   readonly upper: boolean;
   readonly unit: boolean;
   readonly exact: boolean;
-  readonly columns: boolean;
+  readonly byColumns: boolean;
   readonly width: number; // bytes of a number
-  readonly lines: DeviceLines;
+  readonly pattern: DevicePattern;
   readonly numbers: DeviceNumbers;
-  /** The unknown of each line where they are by levels, and where levels begin. */
+  /** By levels: the unknown of each row or column, and where levels begin. */
   readonly order: DeviceBuffer | undefined;
   readonly starts: DeviceBuffer | undefined;
   readonly levels: number;
   /** The tasks of levr and levc. */
   readonly tasks: { readonly list: DeviceBuffer; readonly count: number } | undefined;
-  /** How many unknowns each one waits for, where lines are columns. */
+  /** By columns: the number of unknowns that each one waits for. */
   readonly waits: DeviceBuffer | undefined;
 }
 
-const WORDS = 4;
-const FAILED = 2;
-
-/** What one solve works in. */
+/** The memory of one solve. */
 export interface WorkSet {
   readonly known: DeviceBuffer;
   readonly words: DeviceBuffer;
   readonly counts: DeviceBuffer;
-  readonly right: DeviceBuffer;
-  /** The solution, and behind it the words. */
-  readonly left: DeviceBuffer;
+  readonly rightHandSide: DeviceBuffer;
+  /** The solution, followed by the words. */
+  readonly solution: DeviceBuffer;
 }
 
-/** The work sets of a plan: as many as solves were ever pending at a time. */
+/** The work sets of a plan: as many as solves were ever pending at the same time. */
 export class WorkSets {
   private readonly idle: WorkSet[] = [];
   private readonly all: WorkSet[] = [];
   readonly bytes: number;
-  /** Whether waiting was given up on this device. */
+  /** Whether a wait was abandoned on this device. */
   failed = false;
-  /** How often values were replaced, and how many of those replacements a solve that is through came after. */
+  /** How often values were replaced, and how many of these updates came before a solve that has finished. */
   updates = 0;
-  through = 0;
+  finishedUpdates = 0;
 
   constructor(
     private readonly device: Device,
     private readonly n: number,
     private readonly width: number,
-    private readonly columns: boolean,
+    private readonly byColumns: boolean,
   ) {
     this.bytes = Object.values(this.add()).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   private add(): WorkSet {
-    const taken: DeviceBuffer[] = [];
-    const some = (bytes: number): DeviceBuffer => {
-      taken.push(this.device.allocate("sptrsv", bytes));
-      return taken.at(-1) as DeviceBuffer;
+    const allocated: DeviceBuffer[] = [];
+    const allocate = (bytes: number): DeviceBuffer => {
+      const buffer = this.device.allocate("sptrsv", bytes);
+      allocated.push(buffer);
+      return buffer;
     };
     try {
       const size = this.n * this.width;
-      const counts = some(this.columns ? 4 * this.n : 0);
-      const set = { known: some(size), words: some(4 * WORDS), counts, right: some(size), left: some(size + 4 * WORDS) };
+      const counts = allocate(this.byColumns ? 4 * this.n : 0);
+      const [known, words] = [allocate(size), allocate(4 * SOLVE_WORDS)];
+      const set = { known, words, counts, rightHandSide: allocate(size), solution: allocate(size + 4 * SOLVE_WORDS) };
       this.all.push(set);
       this.idle.push(set);
       return set;
     } catch (error) {
-      for (const buffer of taken) buffer.free();
+      for (const buffer of allocated) buffer.free();
       throw error;
     }
   }
 
-  /** Whether all commands that use memory of the plan are through, when no solve is pending. */
-  get isQuiet(): boolean {
-    return this.through === this.updates;
+  /** When no solve is pending: whether all commands that use memory of the plan have finished. */
+  get isIdle(): boolean {
+    return this.finishedUpdates === this.updates;
   }
 
-  take(): WorkSet {
+  acquire(): WorkSet {
     if (this.idle.length === 0) this.add();
     return this.idle.pop() as WorkSet;
   }
 
-  giveBack(set: WorkSet): void {
+  release(set: WorkSet): void {
     this.idle.push(set);
   }
 
   free(): void {
-    for (const set of this.all.splice(0)) for (const buffer of Object.values(set)) this.isQuiet ? buffer.recycle() : buffer.free();
+    for (const set of this.all.splice(0)) for (const buffer of Object.values(set)) this.isIdle ? buffer.recycle() : buffer.free();
   }
 }
 
 /** x := the solution for b. */
 export function* solveSystem(system: DeviceSystem, sets: WorkSets, tuning: Tuning, b: Operand, x: Operand): Work<void> {
   const { device } = system;
-  const set = sets.take();
+  const set = sets.acquire();
   try {
-    const right = isOnHost(b) ? set.right : bufferOf(b);
-    if (isOnHost(b)) device.write(right, b);
-    const left = isOnHost(x) ? set.left : bufferOf(x);
+    const rightHandSide = isOnHost(b) ? set.rightHandSide : bufferOf(b);
+    if (isOnHost(b)) device.write(rightHandSide, b);
+    const solution = isOnHost(x) ? set.solution : bufferOf(x);
     const { updates } = sets;
-    const gaveUp = sets.failed || (yield* launched(system, tuning, set, right, left, x))[FAILED] !== 0;
-    if (gaveUp) {
-      sets.failed = true;
-      yield* byLevels(system, tuning, set, right, left);
-      yield* fetched(system, set, left, x);
+    let { failed } = sets;
+    if (!failed) {
+      launch(system, tuning, set, rightHandSide, solution);
+      failed = (yield* fetchSolution(system, set, solution, x))[FAILED] !== 0;
     }
-    sets.through = Math.max(sets.through, updates);
+    if (failed) {
+      sets.failed = true;
+      yield* solveByLevels(system, tuning, set, rightHandSide, solution);
+      yield* fetchSolution(system, set, solution, x);
+    }
+    sets.finishedUpdates = Math.max(sets.finishedUpdates, updates);
   } finally {
-    sets.giveBack(set);
+    sets.release(set);
   }
 }
 
-function* launched(
-  system: DeviceSystem,
-  tuning: Tuning,
-  set: WorkSet,
-  right: DeviceBuffer,
-  left: DeviceBuffer,
-  x: Operand,
-): Work<Int32Array> {
-  launch(system, tuning, set, right, left);
-  return yield* fetched(system, set, left, x);
-}
-
-/** Wait for the solution; x is written unless waiting was given up. Returns the words. */
-function* fetched({ device, n, width }: DeviceSystem, { words, left: own }: WorkSet, left: DeviceBuffer, x: Operand): Work<Int32Array> {
-  const found = new Int32Array(WORDS);
-  if (left !== own) {
-    yield device.read(words, found);
-    return found;
+// Wait for the solution. x is written unless a wait was abandoned. Returns the words.
+function* fetchSolution({ device, n, width }: DeviceSystem, set: WorkSet, solution: DeviceBuffer, x: Operand): Work<Int32Array> {
+  const words = new Int32Array(SOLVE_WORDS);
+  if (solution !== set.solution) {
+    yield device.read(set.words, words);
+    return words;
   }
-  device.copy(words, left, 4 * WORDS, 0, n * width);
-  const bytes = new Uint8Array(n * width + 4 * WORDS);
-  yield device.read(left, bytes);
-  found.set(new Int32Array(bytes.buffer.slice(n * width)));
-  if (found[FAILED] === 0 && isOnHost(x)) x.set(width === 8 ? new Float64Array(bytes.buffer, 0, n) : new Float32Array(bytes.buffer, 0, n));
-  return found;
+  device.copy(set.words, solution, 4 * SOLVE_WORDS, 0, n * width);
+  const bytes = new Uint8Array(n * width + 4 * SOLVE_WORDS);
+  yield device.read(solution, bytes);
+  words.set(new Int32Array(bytes.buffer.slice(n * width)));
+  if (words[FAILED] === 0 && isOnHost(x)) x.set(width === 8 ? new Float64Array(bytes.buffer, 0, n) : new Float32Array(bytes.buffer, 0, n));
+  return words;
 }
 
 function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string): Kernel {
   const { device, upper, unit, exact, order, width } = system;
   const defines = {
-    ...defining(width),
+    ...realDefines(width),
     KIND: Number(unit),
     WINDOW: window,
     SKIP: skip,
@@ -158,75 +153,81 @@ function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string):
     ...(order ? { BY_LEVELS: 1 } : {}),
     ...(exact ? { EXACT: 1, SPACE_IS_PRIVATE: 1 } : {}),
   };
-  return device.kernel(name, [certificate, ...(exact ? [superaccumulator] : []), sparseRow, waiting, sparseSolve], defines);
+  return device.kernel(name, exact ? exactSolveSources : solveSources, defines);
 }
 
-// `order` says which unknown each line has, and for a single level which lines there are.
+// `order` has the unknown of each row or column; for the launch of a single level in natural order, the rows.
 function argumentsOf(
-  { lines, numbers, order = lines.begins }: Pick<DeviceSystem, "lines" | "numbers" | "order">,
-  set: WorkSet,
-  right: DeviceBuffer,
-  left: DeviceBuffer,
+  { pattern, numbers, order = pattern.begins }: Pick<DeviceSystem, "pattern" | "numbers" | "order">,
+  { known, words }: WorkSet,
+  rightHandSide: DeviceBuffer,
+  solution: DeviceBuffer,
 ): KernelArgument[] {
   const { values, diagonal, reciprocals, significantBits } = numbers;
-  return [lines.begins, lines.index, values, diagonal, reciprocals, significantBits, order, right, left, set.known, set.words];
+  return [pattern.begins, pattern.index, values, diagonal, reciprocals, significantBits, order, rightHandSide, solution, known, words];
 }
 
 const FILTER = 32; // bytes
-const PREPARED = 256;
-// Work-items that go through narrow levels.
-const NARROW = 512;
+// Work-items in a work-group: of simple kernels, and for narrow levels.
+const SIMPLE_GROUP = 256;
+const NARROW_GROUP = 512;
 
-function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }: WorkSet, right: DeviceBuffer): void {
+function prepare(system: DeviceSystem, tuning: Tuning, { known, words, counts }: WorkSet, rightHandSide: DeviceBuffer): void {
   const { device, n, order, waits } = system;
-  const size = Math.min(PREPARED, device.maxGroupSize);
-  const groups = [Math.ceil(Math.max(n, WORDS) / size)];
+  const size = Math.min(SIMPLE_GROUP, device.maxGroupSize);
+  const groups = [Math.ceil(Math.max(n, SOLVE_WORDS) / size)];
   if (waits && order)
-    device.launch(kernelOf(system, tuning, "prepareColumns"), groups, [size], [n, order, right, waits, known, counts, words]);
+    device.launch(kernelOf(system, tuning, "prepareColumns"), groups, [size], [n, order, rightHandSide, waits, known, counts, words]);
   else device.launch(kernelOf(system, tuning, "prepare"), groups, [size], [n, known, words]);
 }
 
 /** Start the solve, by its schedule. */
-export function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): void {
-  const { device, n, tasks, columns, starts, levels, order, width, exact } = system;
+function launch(system: DeviceSystem, tuning: Tuning, set: WorkSet, rightHandSide: DeviceBuffer, solution: DeviceBuffer): void {
+  const { device, n, tasks, byColumns, starts, levels, order, width, exact } = system;
   const { group, limit, blockRows, long } = tuning;
-  const args = argumentsOf(system, set, right, left);
-  prepare(system, tuning, set, right);
+  const args = argumentsOf(system, set, rightHandSide, solution);
+  prepare(system, tuning, set, rightHandSide);
   const start = (name: string, more: readonly KernelArgument[], tickets = tasks ? tasks.count : Math.ceil(n / group)): void => {
     const kernel = kernelOf(system, tuning, name);
     const groups = tuning.one ? 1 : Math.max(1, Math.min(tuning.groups, tickets));
     device.launch(kernel, [groups], [Math.min(group, kernel.maxGroupSize)], more);
   };
-  if (tasks && starts && !columns && n <= tuning.narrow * levels) {
+  if (tasks && starts && !byColumns && n <= tuning.narrow * levels) {
     const kernel = kernelOf(system, tuning, "solveNarrow");
-    device.launch(kernel, [1], [Math.min(NARROW, kernel.maxGroupSize)], [levels, starts, ...args]);
-  } else if (tasks) start(columns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
-  else if (columns) start("solveColumns", [n, limit, ...args, set.counts]);
+    device.launch(kernel, [1], [Math.min(NARROW_GROUP, kernel.maxGroupSize)], [levels, starts, ...args]);
+  } else if (tasks) start(byColumns ? "solveColumnLevels" : "solveLevels", [tasks.count, limit, tasks.list, ...args]);
+  else if (byColumns) start("solveColumns", [n, limit, ...args, set.counts]);
   else if (long && exact) start("solveLongRows", [n, limit, ...args, { localBytes: group * FILTER }], n);
   else if (order || blockRows === 0) start("solveRows", [n, limit, ...args]);
   else
     start("solveRowBlocks", [n, blockRows, limit, ...args, { localBytes: group * blockRows * width }], Math.ceil(n / (group * blockRows)));
 }
 
-// Where work-groups do not make progress side by side: a launch for each level, which waits for nothing.
-function* byLevels(system: DeviceSystem, tuning: Tuning, set: WorkSet, right: DeviceBuffer, left: DeviceBuffer): Work<void> {
-  const { device, columns } = system;
+// For devices whose work-groups do not run side by side: one launch per level, without waits.
+function* solveByLevels(
+  system: DeviceSystem,
+  tuning: Tuning,
+  set: WorkSet,
+  rightHandSide: DeviceBuffer,
+  solution: DeviceBuffer,
+): Work<void> {
+  const { device, byColumns } = system;
   yield* inScope(device, "sptrsv", function* (scope): Work<void> {
-    const { n, upper, unit, lines } = system;
+    const { n, upper, unit, pattern } = system;
     let { levels: count, starts, order } = system;
     if (!starts || !order) {
       const { width } = system;
       const values = width === 8 ? new Float64Array(0) : new Float32Array(0);
-      const pattern = { format: "csr", rows: n, cols: n, pointers: new Int32Array(0), indices: new Int32Array(0), values } as const;
-      const setup = new SparseSetup(scope, { A: pattern, n, upper, byRows: true, unit }, tuning.limit);
-      ({ count, starts, order } = setup.inOrder(yield* setup.levelsOfRows(lines, { ...tuning, finder: "rows" })));
+      const A = { format: "csr", rows: n, cols: n, pointers: new Int32Array(0), indices: new Int32Array(0), values } as const;
+      const setup = new SetupKernels(scope, { A, n, upper, byRows: true, unit }, tuning.limit);
+      ({ count, starts, order } = orderByLevels(setup, yield* levelsOfRows(setup, pattern, { ...tuning, finder: "rows" })));
     }
     const at = new Int32Array(count + 1);
     yield device.read(starts, at);
-    const args = argumentsOf({ ...system, order }, set, right, left);
-    prepare(system, tuning, set, right);
-    const kernel = kernelOf(system, tuning, columns ? "solveColumnLevel" : "solveLevel");
-    const size = Math.min(PREPARED, kernel.maxGroupSize);
+    const args = argumentsOf({ ...system, order }, set, rightHandSide, solution);
+    prepare(system, tuning, set, rightHandSide);
+    const kernel = kernelOf(system, tuning, byColumns ? "solveColumnLevel" : "solveLevel");
+    const size = Math.min(SIMPLE_GROUP, kernel.maxGroupSize);
     for (let m = 0; m < count; m++) {
       const [from, to] = [at[m] as number, at[m + 1] as number];
       device.launch(kernel, [Math.ceil((to - from) / size)], [size], [from, to, ...args]);

@@ -1,7 +1,17 @@
 // How the kernels of sparse triangular solves are launched: defaults for a device and a problem. Called by plan.ts and study.ts.
 import type { Device } from "../../device.ts";
 import type { Schedule } from "../../kernels.ts";
-import { limitOn, type SetupTuning, windowFor } from "./setup.ts";
+
+/** What finds levels: Kahn's algorithm on columns; or rows in their order, each waiting for those it needs. */
+export type LevelFinder = "kahn" | "rows";
+
+/** How those kernels of the set-up phase are launched that wait. */
+export interface SetupTuning {
+  readonly finder: LevelFinder;
+  readonly setupGroups: number;
+  /** Work-items in a work-group. They take tickets together, and all wait for the last of them: a small number is best. */
+  readonly setupGroup: number;
+}
 
 /** How the kernels of sparse solves are launched. */
 export interface Tuning extends SetupTuning {
@@ -11,7 +21,7 @@ export interface Tuning extends SetupTuning {
   readonly groups: number;
   /** Entries of a row that are waited for together. */
   readonly window: number;
-  /** Looks at a word that does not change, after which a wait is abandoned. */
+  /** Looks after which a wait is abandoned. */
   readonly limit: number;
   /** gsf: consecutive rows of a work-item; 0 for single rows that wait in global memory. */
   readonly blockRows: number;
@@ -25,13 +35,22 @@ export interface Tuning extends SetupTuning {
   readonly narrow: number;
 }
 
-/** A triangle: its entries without the diagonal, and how many of them its longest row or column has. */
+/** A triangle: its entries without the diagonal, and the entries of its longest row or column. */
 export interface Shape {
   readonly n: number;
   readonly entries: number;
   readonly longest: number;
   readonly exact: boolean;
 }
+
+// The windows in use; each is compiled separately. For rows of 2 entries, 3 is best too.
+const WINDOWS = [3, 4, 8, 13] as const;
+
+/** How many entries of a row are waited for together, if the longest row has `longest`. */
+export const windowFor = (longest: number): number => WINDOWS.find((window) => window >= longest) ?? 13;
+
+/** Looks after which a wait is abandoned: about a second, at 0.3 microseconds each on a GPU and 4 ns on a CPU. */
+export const waitLimit = (device: Device): number => (device.type === "cpu" ? 2 ** 28 : 2 ** 22);
 
 /** The tuning of the set-up phase, with some of it given. */
 export function setupTuning(device: Device, given: Partial<Tuning>): SetupTuning {
@@ -61,7 +80,7 @@ export function tuningFor(device: Device, schedule: Schedule, { n, entries, long
     blockRows: longest > MAX_BLOCK_ENTRIES ? 0 : BLOCK_ROWS,
     skip: 2,
     narrow: isGpu ? 384 : 0,
-    limit: limitOn(device),
+    limit: waitLimit(device),
     ...given,
     long,
     group: Math.min(given.group ?? size, device.maxGroupSize),

@@ -1,7 +1,5 @@
-// Work-groups that wait for each other, for setup.cl and solve.cl: each takes tickets, and waits only for the work of earlier ones.
-// `words` is shared by all work-groups of a kernel.
-#define TICKET 0 // of `words`: the next ticket
-#define FAILED 2 // a wait was abandoned
+// Work-groups that wait for each other, for levels.cl and solve.cl: each takes tickets, and waits only for the work of earlier ones.
+// `words` is shared by all work-groups of a kernel; words.ts has their indices.
 
 // Called after each look that found nothing. Whether to stop waiting: after `limit` looks, or when another work-item has stopped.
 bool isAbandoned(int *spins, int limit, volatile __global int *words) {

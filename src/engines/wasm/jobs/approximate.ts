@@ -51,8 +51,8 @@ function vectorBytes(arena: Arena, shape: Shape, k: number): number {
 /** How a factorization ended: see ApproximateFactors. */
 export interface FactorizationOutcome {
   readonly column: number;
-  readonly least: number;
-  readonly largest: number;
+  readonly minPivot: number;
+  readonly maxPivot: number;
 }
 
 // The kernels recognize contiguous rows by a column stride of one entry. The column stride of a single column may be anything.
@@ -82,8 +82,8 @@ function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome():
   return {
     outcome: () => {
       const numbers = space.arena.binary64.subarray(outcome / 8, (outcome + layout.OUTCOME) / 8);
-      const [least, largest] = [numbers[layout.SMALLEST / 8] as number, numbers[layout.LARGEST / 8] as number];
-      return { column: space.arena.words[outcome / 4] as number, least, largest };
+      const [minPivot, maxPivot] = [numbers[layout.SMALLEST / 8] as number, numbers[layout.LARGEST / 8] as number];
+      return { column: space.arena.words[outcome / 4] as number, minPivot, maxPivot };
     },
   };
 }

@@ -1,0 +1,20 @@
+// The memory layout and tile sizes of exlu on a device, stated once: sources.ts compiles them into the kernels.
+
+// The integers of a factorization begin with the first overflow, 64 bits. Then come:
+/** 1 + the column of the zero pivot, or 0. */
+export const INFO = 2;
+/** Whether some entry of L or U is tiny. */
+export const TINY_SEEN = 3;
+/** The number of rows to be moved. */
+export const MOVES = 4;
+/** Arrivals of work-groups at columns. */
+export const ARRIVED = 5;
+/** 1 + the first column of a block in which a wait was abandoned, or 0. */
+export const STUCK = 6;
+/** Where the pivots begin. */
+export const PIVOTS = 8;
+
+/** Columns of a work-group that moves rows or computes rows of U. */
+export const STRIP = 32;
+/** Terms of a product per iteration. */
+export const KT = 16;
