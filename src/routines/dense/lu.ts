@@ -3,11 +3,10 @@
 
 import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../../arrays/checks.ts";
 import { EngineError, ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, rowMajorCopy, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
+import { asRow, checkMatrix, rowMajorCopy, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
 import { type EngineArray, isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
 import { copyOf, newIntegers } from "../../arrays/vectors.ts";
-import type { Kernels } from "../../engines/kernels.ts";
 import type { EngineMemory } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { correct } from "../../exact/store.ts";
@@ -30,22 +29,20 @@ export interface Factors {
 /** P A = L U with partial pivoting. */
 export function* exlu(A: MatrixOperand): Routine<Factors> {
   checkMatrix("exlu", "A", A);
+  const { rows, cols } = A;
   const view = stridedView(A);
-  const { data } = view;
   const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
-  return inArrays && isOnHost(data) ? yield* factorOnHost(rowMajorCopy("exlu", { ...view, data }), A) : yield* factorOnEngine(view, A);
-}
-
-type Shape = Pick<MatrixOperand, "rows" | "cols">;
-const nameOfA = (): string => "A";
-
-function* factorOnHost(copy: Real, { rows, cols }: Shape): Routine<Factors> {
+  if (!inArrays) return yield* factorOnEngine(view, A);
+  const copy = rowMajorCopy("exlu", view as StridedMatrix);
   checkFinite("exlu", copy, rows, cols, nameOfA);
   const data = copyOf("exlu", copy);
   const pivots = yield* factor(data, rows, cols);
   const lu = compact(data, rows, cols);
   return { lu, pivots, kept: lu, copy: compact(copy, rows, cols), free: undefined };
 }
+
+type Shape = Pick<MatrixOperand, "rows" | "cols">;
+const nameOfA = (): string => "A";
 
 function* factorOnEngine(A: StridedOperand, { rows, cols }: Shape): Routine<Factors> {
   const copy = yield* keepMatrix("exlu", A, true);
@@ -69,16 +66,13 @@ function* factorOnEngine(A: StridedOperand, { rows, cols }: Shape): Routine<Fact
   }
 }
 
-function* factorization(...args: Parameters<Kernels["lu"]>): Routine<number> {
-  return yield* (yield (kernels) => kernels.lu(...args)) as Routine<number>;
-}
-
 // In place. Returns the pivots.
 function* factor(data: Operand, rows: number, cols: number): Routine<Int32Array> {
   const pivots = newIntegers("exlu", Math.min(rows, cols));
   if (data.length === 0) return pivots;
   const info = new Int32Array(1);
-  const overflowed = yield* factorization(data, rows, cols, 1, pivots, info);
+  const steps = (yield (kernels) => kernels.lu(data, rows, cols, 1, pivots, info)) as Routine<number>;
+  const overflowed = yield* steps;
   checkOverflow("exlu", overflowed, rows, cols, nameOfA);
   const column = (info[0] as number) - 1;
   if (column >= 0) throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
@@ -103,7 +97,8 @@ export function* exluBatch(data: Operand, n: number, count: number): Routine<Bat
   const name = (k: number) => `matrix ${k}`;
   function* factorAll(lu: Operand): Routine<void> {
     if (lu.length === 0) return;
-    const overflowed = yield* factorization(lu, n, n, count, pivots, info);
+    const steps = (yield (kernels) => kernels.lu(lu, n, n, count, pivots, info)) as Routine<number>;
+    const overflowed = yield* steps;
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
   const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
