@@ -12,8 +12,8 @@ import { type Dgesvx, loadDgesvx } from "./lapack.ts";
 const FOLDER = ["../../shared/", "../../../shared/"].map((at) => new URL(`${at}matrices/`, import.meta.url)).find((at) => existsSync(at));
 const loaded = await loadDgesvx();
 
-// Of two refinements that both end at a small backward error, either may come nearer to the solution: with random seeds one system in
-// about fifty has an error of more than twice that of dgesvx (HALFULP_SEED=3961628374: 12 times, first row times 2^30, n = 300).
+// Of two refinements that both end at a small backward error, either may come nearer to the solution. With random seeds some systems
+// have an error of more than twice that of dgesvx (HALFULP_SEED=3961628374: 12 times, first row times 2^30, n = 300).
 const seed = LONG ? SEED : 1;
 const reason = FOLDER === undefined ? "shared/matrices is not here" : typeof loaded === "string" ? loaded : "";
 const dgesvx = loaded as Dgesvx; // where it is not, its tests are skipped
