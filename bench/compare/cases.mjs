@@ -29,18 +29,16 @@ export const GROUPS = {
   },
 };
 
-// Numbers in (-1, 1) from a 32-bit xorshift; long vectors repeat a block of 2^18.
+// Numbers in (-1, 1) from a 32-bit xorshift. No part repeats: a matrix with equal rows would be singular.
 function uniform(n, seed) {
-  const block = new Float64Array(Math.min(n, 2 ** 18));
+  const numbers = new Float64Array(n);
   let state = 0x9e3779b9 ^ (seed * 0x85ebca6b);
-  for (let i = 0; i < block.length; i++) {
+  for (let i = 0; i < n; i++) {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
-    block[i] = state / 2 ** 31;
+    numbers[i] = state / 2 ** 31;
   }
-  const numbers = new Float64Array(n);
-  for (let from = 0; from < n; from += block.length) numbers.set(block.subarray(0, n - from), from);
   return numbers;
 }
 

@@ -35,12 +35,12 @@ export function reduce(
 }
 
 // Programs that sum cancelling data usually do so repeatedly. If the filter failed for the last two sums of this kind and length, the
-// next ones skip it, which saves a quarter of the time at a condition of 1e30. A ladder result that the filter would have proved ends
-// that; where the ladder cannot tell, one sum in RETRY_EVERY goes through the filter again.
+// next ones skip it, which saves a quarter of the time at a condition of 1e30. The filter is used again once a ladder result shows that
+// it would have succeeded, and in any case for one sum in RETRY_EVERY.
 const RETRY_EVERY = 64;
 const LONG = 1000;
 // For 8192 terms the ladder loses 2^-162 of the largest one and the filter 2^-74, and the filter needs 54 bits of the result: a result
-// that exceeds the ladder's loss by this factor would have passed the filter.
+// that exceeds the ladder's loss by 2^(162 - 74 + 54), and two bits to be safe, would have passed the filter.
 const FILTER_MARGIN = 2 ** 144;
 let lost = 0; // the bound on what the ladder lost in the last sum
 const failed: { op: Reduction; length: number; times: number; skipped: number } = { op: "sum", length: 0, times: 0, skipped: 0 };

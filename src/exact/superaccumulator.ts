@@ -214,7 +214,7 @@ export class Superaccumulator {
     const negative = this.toMagnitude();
     const i = this.top();
     if (i < 0) return 0;
-    // The leading 64 bits: two digits, shifted until the top bit is set.
+    // The leading 64 bits, from the top three digits.
     const a = this.digits[i] as number;
     const b = (this.digits[i - 1] ?? 0) >>> 0;
     const c = (this.digits[i - 2] ?? 0) >>> 0;

@@ -2,7 +2,7 @@
 import type { Engine } from "../../api/engine.ts";
 import { open, openOnThisThread } from "../../api/open.ts";
 import type { Backend } from "../../engines/backend.ts";
-import { ENGINES, engineRow, KINDS, type OpenOptions } from "../../engines/table.ts";
+import { ENGINES, type EngineRow, engineRow, KINDS, type OpenOptions } from "../../engines/table.ts";
 import { type Arguments, type Options, UsageError } from "../command.ts";
 
 const CHOICES = ["auto", ...KINDS] as const;
@@ -32,13 +32,18 @@ function choiceOf(args: Arguments): Choice {
     threads: args.integer("threads", 1),
     device: device !== undefined && /^\d+$/.test(device) ? Number(device) : device,
   };
-  // An option that belongs to one engine selects that engine.
-  const owners = ENGINES.filter(({ options: own }) => own.some((name) => options[name] !== undefined));
-  const [owner, other] = owners;
-  const name = owner?.options[0];
-  if (owner && given !== undefined && given !== owner.kind) throw new UsageError(`--${name} is for --engine ${owner.kind}, not ${given}`);
-  if (other) throw new UsageError(`--${name} and --${other.options[0]} are for different engines`);
-  return { kind: given ?? owner?.kind ?? "auto", ...options };
+  const names = (Object.keys(options) as (keyof OpenOptions)[]).filter((name) => options[name] !== undefined);
+  if (names.length === 0) return { kind: given ?? "auto", ...options };
+  const owners = (name: keyof OpenOptions) => ENGINES.filter((row: EngineRow) => row.options.includes(name)).map(({ kind }) => kind);
+  if (given !== undefined) {
+    const wrong = names.find((name) => !(owners(name) as string[]).includes(given));
+    if (wrong) throw new UsageError(`--${wrong} is for --engine ${owners(wrong).join(" or ")}, not ${given}`);
+    return { kind: given, ...options };
+  }
+  // Without --engine, the first engine that has all of these options.
+  const kind = KINDS.find((candidate) => names.every((name) => (owners(name) as string[]).includes(candidate)));
+  if (kind === undefined) throw new UsageError(`${names.map((name) => `--${name}`).join(" and ")} are for different engines`);
+  return { kind, ...options };
 }
 
 // For up to this many operations, this thread finishes before workers would have started.

@@ -1,5 +1,5 @@
-import type { Command } from "../command.ts";
 // The list of subcommands, which run.ts and help.ts read.
+import type { Command } from "../command.ts";
 import { bench } from "./bench.ts";
 import { doctor } from "./doctor.ts";
 import { hash } from "./hash.ts";

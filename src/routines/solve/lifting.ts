@@ -55,7 +55,7 @@ export function* liftNumerically(
 ): Routine<boolean> {
   const { n, bits, shift } = slices;
   const r = right.integers.slice();
-  let t = right.shift; // the residual is r * 2^-t
+  let residualShift = right.shift; // the residual is r * 2^-residualShift
   const sums = new Map<number, Sum>(open.map((j) => [j, { total: 0n, scale: 0 }]));
   let nextCheck = 2;
   let first = 0;
@@ -65,7 +65,7 @@ export function* liftNumerically(
       for (const [j, sum] of sums) decide(j, roundSum(sum.total, scale.cols[j] as number, sum.scale));
       return true;
     }
-    const top = length - t; // the residual is below 2^top
+    const top = length - residualShift; // the residual is below 2^top
     if (step <= 1) first = top; // if the solution is large, truncation may make the first residual larger than b
     if (!(yield* progress.shouldContinue("lifting", Math.min(1, (first - top) / (slices.determinant + 1200))))) return false;
     const { d, size } = yield* correct(wordsOf(r, length, words));
@@ -94,13 +94,13 @@ export function* liftNumerically(
       if (sum) addDigit(sum, digit, -unit);
     }
     const products = yield* integerProducts(routine, slices.allocation.value, pairs, 2);
-    // F D is the sum of the slices times 2^(unit - shift).
-    const g = shift - unit - t;
+    // The matrix times the digits is `product` * 2^(unit - shift). Subtract it from the residual in the finer of the two units.
+    const finer = shift - unit - residualShift;
     for (let i = 0; i < n; i++) {
       const product = productOfRow(products, i, slices);
-      r[i] = g >= 0 ? ((r[i] as bigint) << BigInt(g)) - product : (r[i] as bigint) - (product << BigInt(-g));
+      r[i] = finer >= 0 ? ((r[i] as bigint) << BigInt(finer)) - product : (r[i] as bigint) - (product << BigInt(-finer));
     }
-    if (g > 0) t += g;
+    if (finer > 0) residualShift += finer;
   }
   return true;
 }

@@ -42,8 +42,8 @@ export interface NaturalOrderOptions {
 }
 
 /**
- * Stores the rows or columns of a triangle in natural order, and finds their blocks. If they are the lines of A, and A has nothing else,
- * they are stored as they are; loadValues() then copies their values.
+ * Stores the rows or columns of a triangle in natural order, and finds their blocks. If A is stored by the wanted rows or columns and has
+ * no entries in the other triangle, its pattern is used or copied unchanged; loadValues() then copies the values.
  */
 export function storeNatural(
   where: StorageMemory,

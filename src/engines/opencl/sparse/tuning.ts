@@ -5,7 +5,7 @@ import type { Schedule } from "../../kernels.ts";
 /** What finds levels: Kahn's algorithm on columns; or rows in their order, each waiting for those it needs. */
 export type LevelFinder = "kahn" | "rows";
 
-/** How those kernels of the set-up phase are launched that wait. */
+/** Launch sizes of the set-up kernels that wait for other work-items. */
 export interface SetupTuning {
   readonly finder: LevelFinder;
   readonly setupGroups: number;
@@ -15,19 +15,19 @@ export interface SetupTuning {
 
 /** How the kernels of sparse solves are launched. */
 export interface Tuning extends SetupTuning {
-  /** Work-items in a work-group, each with one row at a time. */
+  /** Work-items in a work-group. Each has one row at a time, unless `long` is set. */
   readonly group: number;
   /** Work-groups, which take rows until there are no more. */
   readonly groups: number;
   /** Entries of a row that are waited for together. */
   readonly window: number;
-  /** Looks after which a wait is abandoned. */
+  /** How often a wait polls before it gives up. */
   readonly limit: number;
   /** gsf: consecutive rows of a work-item; 0 for single rows that wait in global memory. */
   readonly blockRows: number;
   /** gsf: one look in `skip` for unknowns goes to global memory. */
   readonly skip: number;
-  /** Whether a work-group has one row at a time, in exact mode. */
+  /** Exact mode, long rows: a whole work-group shares each row. */
   readonly long: boolean;
   /** One work-group only. */
   readonly one?: boolean;

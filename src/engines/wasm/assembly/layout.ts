@@ -111,6 +111,10 @@ export const JOB_SHAPE_STARTS = 0xf8;
 export const JOB_LAST = 0xfc; // of an approximate factorization: where the columns end that begin at JOB_FROM (JOB_TO is the length of a row)
 export const JOB_SIZE = 0x100;
 
+// Columns in a block of exlu, and in a panel of an approximate factorization: the host divides the work into steps of whole ones.
+export const LU_BLOCK = 32;
+export const PANEL_COLUMNS = 64;
+
 // What an approximate factorization writes to JOB_INFO: the column of a bad pivot or -1, then the smallest and the largest
 // magnitude among the pivots.
 export const SMALLEST = 0x08;

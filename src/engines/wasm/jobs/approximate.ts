@@ -88,8 +88,7 @@ function startLu(space: Space, job: Job, shape: Shape, at: number): { outcome():
   };
 }
 
-// Columns in a panel, as in assembly/solve/panel.ts. A step factors as many panels as have this many products: 5 to 10 ms on one thread.
-const PANEL = 64;
+// A step factors as many panels as have this many products: 5 to 10 ms on one thread.
 const PRODUCTS_PER_STEP = 2 ** 27;
 
 // Where the step ends that begins at column `from` of a right-looking factorization.
@@ -97,8 +96,8 @@ function stepEnd(from: number, rows: number, cols: number): number {
   let products = 0;
   let to = from;
   while (to < cols && products < PRODUCTS_PER_STEP) {
-    products += PANEL * Math.max(0, rows - to) * (cols - to);
-    to += PANEL;
+    products += layout.PANEL_COLUMNS * Math.max(0, rows - to) * (cols - to);
+    to += layout.PANEL_COLUMNS;
   }
   return Math.min(to, cols);
 }

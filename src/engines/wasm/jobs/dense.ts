@@ -232,8 +232,7 @@ export function luBytes(arena: Arena, data: Real, rows: number, cols: number, co
 const luWork = (arena: Arena, rows: number, cols: number): number => aligned(arena.call("luWork", rows, cols));
 const luWorkers = (count: number, workers: number): number => (count === 1 ? 1 : workers); // all workers share the workspace of a single matrix
 
-// Columns in a block, as in assembly/dense/lu.ts. A step does as many blocks as have this many products: 3 to 6 ms on one thread.
-const LU_BLOCK = 32;
+// A step does as many blocks as have this many products: 3 to 6 ms on one thread.
 const PRODUCTS_PER_STEP = 2 ** 24;
 
 // Where the step ends that begins at column `from` of a left-looking factorization.
@@ -241,8 +240,8 @@ function stepEnd(from: number, rows: number, cols: number): number {
   let products = 0;
   let to = from;
   while (to < cols && products < PRODUCTS_PER_STEP) {
-    to += LU_BLOCK;
-    products += LU_BLOCK * rows * Math.min(to, rows);
+    to += layout.LU_BLOCK;
+    products += layout.LU_BLOCK * rows * Math.min(to, rows);
   }
   return Math.min(to, cols);
 }

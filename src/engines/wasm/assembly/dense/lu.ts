@@ -8,14 +8,14 @@
 // Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which the kernel keeps: when that
 // sum plus the largest |a_ij| exceeds half the binade, the column moves to a coarser grid.
 import { certified, certifiedQuickly, inflated } from "../exact/certificate";
-import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, ROUND } from "../layout";
+import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, LU_BLOCK, ROUND } from "../layout";
 import { MIN_GRID, binade, grid, log2Up } from "../grid";
 import { setScalars, setTerms, settle } from "../exact/settle";
 import { REST, SUMS, Unchecked, moveSum, restBound, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "../team";
 
 @inline const MAX_GRID: i32 = 980; // the exponent of the coarsest grid: sums beyond could overflow
-@inline const WIDTH: i32 = 32; // columns in a block
+@inline const WIDTH: i32 = LU_BLOCK;
 @inline const GROUPS: i32 = WIDTH / 8;
 @inline const BLOCK_ROWS: i32 = 32; // rows in a block above the diagonal
 @inline const DEPTH: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the L1 cache

@@ -10,8 +10,8 @@ export function solveWork(single: bool, rows: i32, bytes: usize): usize { return
 export function solveVector(single: bool, n: i32): usize { return single ? vectorSize<f32>(n) : vectorSize<f64>(n); }
 
 /**
- * Copy the matrix, factor it, and store the factors without gaps or solve for the right-hand sides that were eliminated with it. A job
- * does the columns JOB_FROM to JOB_LAST: the first job copies, the last one stores or solves.
+ * Copy the matrix and factor it; then either store the factors compactly (if JOB_COMPACT is set) or back-substitute for the right-hand
+ * sides carried along in the elimination. A job does the columns JOB_FROM to JOB_LAST: the first job copies, the last one stores or solves.
  */
 export function approximateLu<T>(job: usize, worker: i32): void {
   if (i32At(job, JOB_FROM) == 0) {

@@ -2,11 +2,12 @@
 // each and meet at two barriers per column. The panel is copied to contiguous columns, so that the search for a pivot and the
 // division by it read contiguous memory, and rows that are far apart in the matrix do not share cache lines. Recursive in the
 // columns: nearly all work is tile() on halves, quarters and eighths of the panel.
+import { PANEL_COLUMNS } from "../layout";
 import { across, minusProduct, tile } from "./tile";
 import { columnsToGroups, columnsToRows, rowsToColumns } from "./transpose";
 import { barrier } from "../team";
 
-@inline export const PANEL: i32 = 64;
+@inline export const PANEL: i32 = PANEL_COLUMNS;
 @inline const UNBLOCKED: i32 = 4; // columns to eliminate one by one
 
 // The copy: its address, the bytes of a column, its rows, and its columns that have a pivot. Rows after the last are zero.
