@@ -27,10 +27,10 @@ const pairs = Math.min(wholeNumber("pairs", quick ? 1 : 5), rounds);
 const chosen = chosenOf(Object.keys(GROUPS)).filter((group) => group !== "opencl" || options.opencl);
 const settings = JSON.stringify({ device, large: options.large ?? false });
 
-const builds = Object.fromEntries(SIDES.map((side, k) => [side, { folder: folders[k], commit: commit(dirname(folders[k])) }]));
+const builds = Object.fromEntries(SIDES.map((side, k) => [side, { commit: commit(dirname(folders[k])) }]));
 const origin = { ...originOf("compare", ["koffi"]), builds };
 printMachine(origin);
-for (const side of SIDES) console.log(`${side}: ${builds[side].folder}, ${builds[side].commit}`);
+for (const [k, side] of SIDES.entries()) console.log(`${side}: ${folders[k]}, ${builds[side].commit}`);
 console.log(`${rounds} rounds in ${pairs} pair${pairs === 1 ? "" : "s"} of processes; ratios are after / before, medians and quartiles.`);
 
 const measured = new Map(); // by group and name: { times: { before, after }, ratios, sameBits }
