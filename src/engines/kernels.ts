@@ -15,21 +15,21 @@ export type Elementwise = "scal" | "invscal" | "axpy";
 
 const SIZES = [2, 3, 4, 5, 6, 7, 8] as const;
 
-/** The papers' exact stages, each of which can be run alone: the superaccumulator, and expansions in front of it. */
+/** The exact stages of the papers, which can be run one by one: the superaccumulator, and expansions in front of it. */
 export type ExactStage = "superaccumulator" | `fpe${(typeof SIZES)[number]}${"" | "ee"}`;
 export const EXACT_STAGES: readonly ExactStage[] = [
   "superaccumulator",
   ...SIZES.flatMap((size) => [`fpe${size}`, `fpe${size}ee`] as const),
 ];
 
-/** A triangular solve as kernels see it: transposition is in the steps of T, everything is set. */
+/** A triangular solve as kernels see it: T is transposed by its strides, and all options have values. */
 export interface Substitution {
   readonly upper: boolean;
   readonly unit: boolean;
   readonly rounding: "single" | "paper" | "corrected";
   readonly refine: number;
   readonly refineBlocks: number;
-  readonly blockSize: number; // unknowns in a block; 0 where it does not matter: as the engine likes
+  readonly blockSize: number; // unknowns in a block; 0: the engine chooses
 }
 
 /** The schedules of the sparse paper (Algorithms 1 to 4), the one without levels that it compares with, and the serial loop. */
@@ -151,32 +151,31 @@ export interface SystemKernels {
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
 }
 
-/** What an engine on the calling thread does for vectors. */
+/** The vector kernels of a synchronous engine. */
 export interface VectorKernels {
   readonly name: string;
-  /** Stage 1: one pass that writes high, low and bound of the sum into `enclosure`. A bound of NaN says nothing. */
+  /** Stage 1: one pass that writes high, low and bound of the sum to `enclosure`. A bound of NaN means that nothing is known. */
   enclose(op: Reduction, x: Operand, y: Operand): void;
   /**
-   * Stages 2 and 3: add the terms to an accumulator and return a bound of what was lost on the way. It is 0
-   * when `exact` is asked for; the two widths may then differ.
+   * Stages 2 and 3: add the terms to an accumulator and return a bound on what was lost. With `exact` the bound is 0, and x and y may
+   * have different formats.
    */
   accumulate(op: Reduction, x: Operand, y: Operand, into: Superaccumulator, exact: boolean): number;
-  /** The same by one of the papers' stages, exactly: for study and comparison. */
+  /** Add the terms exactly by one of the stages of the papers, for study. */
   accumulateBy(stage: ExactStage, op: Reduction, x: Operand, y: Operand, into: Superaccumulator): void;
-  /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding an element. */
+  /** x := alpha x, x := x / alpha, or y := alpha x + y, one rounding per element. */
   map(op: Elementwise, alpha: number, x: Operand, y: Operand): void;
 }
 
 /**
- * The contract of a synchronous engine: the kernels that every routine above is made of. Arguments have been
- * checked. x and y are of one length; where a reduction has one operand, y is x. An engine has the kernels of sparse systems, or
- * it makes plans itself.
+ * The contract of a synchronous engine. Arguments have been checked. x and y have the same length; if a reduction has one operand, y is
+ * x. For sparse systems an engine either has the kernels of SystemKernels or makes plans itself.
  */
 export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "memory">> {
   readonly memory: EngineMemory;
-  /** y := alpha A x + beta y, one rounding an entry. What a zero alpha or beta multiplies is not read. */
+  /** y := alpha A x + beta y, one rounding per entry. If alpha or beta is zero, its factors are not read. */
   gemv(alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): void;
-  /** C := alpha A B + beta C, one rounding an entry. */
+  /** C := alpha A B + beta C, one rounding per entry. */
   gemm(alpha: number, A: StridedOperand, B: StridedOperand, beta: number, C: StridedOperand): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
   trsv(T: StridedOperand, b: Operand, x: Operand, how: Substitution): void;
@@ -187,11 +186,11 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
    * routine, so that an asynchronous engine can proceed by blocks of columns and serve other calls in between.
    */
   lu(data: Operand, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number>;
-  /** The set-up phase, for a triangle whose arrays may be on the engine. */
+  /** The set-up phase of a sparse solve. The arrays of the triangle may be on the engine. */
   plan?(triangle: TriangleSource, exact: boolean, options: PlanOptions): SparsePlan;
-  /** Factorisations in ordinary arithmetic. */
+  /** The kernels of solve() in ordinary arithmetic. */
   readonly approximate: ApproximateKernels;
 }
 
-/** An engine that has the kernels of sparse systems. */
+/** A synchronous engine with the kernels of sparse systems. */
 export type LocalKernels = Kernels & SystemKernels;
