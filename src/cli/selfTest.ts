@@ -6,7 +6,7 @@ import { matrix } from "../arrays/matrix.ts";
 import { Random } from "../arrays/random.ts";
 import { csr } from "../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../arrays/types.ts";
-import { type Callable, type Opening, synchronousFunctions } from "./engines.ts";
+import type { Callable } from "./engines.ts";
 import { addTo } from "./output/hashing.ts";
 
 /** The hash of the right results, from the reference engine, which the tests compare with independent oracles. */
@@ -122,9 +122,4 @@ export async function selfTest(engine: Callable): Promise<string> {
   }
   addTo(hash, (await engine.solve(hilbert(14), cases.numbers(new Float64Array(0), 14, 2))).x);
   return hash.digest("hex");
-}
-
-/** What runs on this thread without an engine being opened. */
-export function localEngines(): readonly Opening[] {
-  return [synchronousFunctions()];
 }
