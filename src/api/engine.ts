@@ -7,6 +7,7 @@ import { checkLength, checkVector } from "../arrays/checks.ts";
 import { asRow } from "../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Matrix, Real, Sparse, TriangularOptions } from "../arrays/types.ts";
+import { copyOf } from "../arrays/vectors.ts";
 import type { Backend } from "../engines/backend.ts";
 import { embedded } from "../engines/embedded.ts";
 import type { Kernels } from "../engines/kernels.ts";
@@ -244,8 +245,11 @@ function accumulateOn(backend: Backend) {
       checkVector("accumulate", "y", y);
       checkLength("accumulate", x, y);
       if (x.BYTES_PER_ELEMENT !== y.BYTES_PER_ELEMENT) {
-        const [left, right] = await Promise.all([x, y].map((z) => (isOnHost(z) ? z : backend.memory.download<Real>("accumulate", z))));
-        return new Accumulator().addProduct(left as Real, right as Real);
+        // The caller may change its arrays as soon as this function awaits something.
+        if (isOnHost(x) && isOnHost(y)) return new Accumulator().addProduct(x, y);
+        const copy = (z: Operand) => (isOnHost(z) ? copyOf("accumulate", z) : backend.memory.download<Real>("accumulate", z));
+        const [left, right] = await Promise.all([copy(x), copy(y)]);
+        return new Accumulator().addProduct(left, right);
       }
     }
     const empty = y === undefined ? onlyNegativeZeros(x) : x.length === 0;

@@ -172,6 +172,16 @@ describe.each(AVAILABLE_KINDS)("engine %s", (kind) => {
     expect([...two, ...wide.data].every((v) => v === 0)).toBe(true);
   });
 
+  test("accumulate reads vectors of two precisions before it returns", async () => {
+    const [x, y] = [Float32Array.of(1, 2, 3), Float64Array.of(1e16, 1, -1e16)];
+    const resident = await engine.upload(Float64Array.from(y));
+    const sums = [engine.accumulate(x, y), engine.accumulate(x, resident)];
+    x.fill(7);
+    y.fill(7);
+    expect((await Promise.all(sums)).map((sum) => sum.value())).toEqual([-2e16 + 2, -2e16 + 2]);
+    resident.free();
+  });
+
   test("a word too many is no output", async () => {
     const x = Float64Array.of(1, 2);
     const running = loose(engine).exscal?.(2, x, {});
