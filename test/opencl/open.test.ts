@@ -1,7 +1,11 @@
 // The engine as a user opens it: many calls at once, devices and choices that there are and are not.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ShapeError } from "../../src/arrays/errors.ts";
 import type { Choices } from "../../src/engines/opencl/choices.ts";
+import { openDevice } from "../../src/engines/opencl/device/device.ts";
+import { backendOn } from "../../src/engines/opencl/index.ts";
 import {
   type Engine,
   engines,
@@ -17,8 +21,11 @@ import {
   sptrsv,
 } from "../../src/index.ts";
 import { devices, open } from "../../src/opencl.ts";
-import { Random } from "../../src/study.ts";
+import { engineOf, Random } from "../../src/study.ts";
 import { storedBits } from "../hex.ts";
+
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc") as () => void;
 
 const found = (await engines()).find(({ kind }) => kind === "opencl");
 
@@ -47,6 +54,39 @@ describe.skipIf(!found?.available)(`the engine opencl ${found?.reason ?? ""}`, (
     const back = await Promise.all(residents.map((resident) => resident.read()));
     expect(back.map((v) => v[0])).toEqual(back.map((_, k) => 3 * k));
     for (const resident of residents) resident.free();
+  });
+
+  test("the factors of exlu free their device memory when they are collected", async () => {
+    const device = await openDevice();
+    let buffers = 0;
+    const allocate = device.allocate.bind(device);
+    device.allocate = (routine, bytes) => {
+      const buffer = allocate(routine, bytes);
+      let held = 1;
+      buffers++;
+      for (const name of ["free", "recycle"] as const) {
+        const release = buffer[name].bind(buffer);
+        buffer[name] = () => {
+          buffers -= held;
+          held = 0;
+          release();
+        };
+      }
+      return buffer;
+    };
+    const own = engineOf(backendOn(device));
+    const A = matrix(vector(100), 10, 10);
+    const b = vector(10);
+    const solveOnce = async () => (await own.exlu(A)).solve(b); // in a function, or this one would still hold the factors
+    await solveOnce();
+    for (let k = 0; k < 50 && buffers > 1; k++) {
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(buffers).toBeLessThanOrEqual(1); // a workspace that all reductions of a device share
+    await expect(own.exlu(matrix(new Float64Array(4), 2, 2))).rejects.toThrow("exlu: the pivot of column 0 is 0");
+    expect(buffers).toBeLessThanOrEqual(1); // a failed call leaves nothing
+    await own.close();
   });
 
   test("ends calls in their order, however many steps each takes", async () => {
