@@ -118,7 +118,7 @@ function exactRightHandSide(T: Float64Array, x: Float64Array): Float64Array<Arra
 /**
  * A b for which the exact solution of T x = b is close to `wanted`: b_i is T_ii wanted_i + sum_{j<i} T_ij x_j, rounded, with the exact
  * solution x so far. The rounding error of b_i then affects only x_i; computed from `wanted` alone, it would reach the last elements
- * magnified by the condition. Fixed-point arithmetic has enough bits that the errors of the stored x_j do not do so either.
+ * magnified by the condition. Fixed-point arithmetic has enough bits to keep the errors of the stored x_j from being magnified as well.
  */
 function rightHandSide(T: Float64Array, wanted: Float64Array, bits: number): Float64Array<ArrayBuffer> {
   const n = wanted.length;

@@ -31,8 +31,8 @@ export function* exlu(A: MatrixOperand): Routine<Factors> {
   checkMatrix("exlu", "A", A);
   const { rows, cols } = A;
   const view = stridedView(A);
-  const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
-  if (!inArrays) return yield* factorOnEngine(view, A);
+  const memory = (yield (kernels) => kernels.memory) as EngineMemory;
+  if (!memory.isOnHost) return yield* factorOnEngine(view);
   const copy = rowMajorCopy("exlu", view as StridedMatrix);
   checkFinite("exlu", copy, rows, cols, nameOfA);
   const data = copyOf("exlu", copy);
@@ -41,10 +41,10 @@ export function* exlu(A: MatrixOperand): Routine<Factors> {
   return { lu, pivots, kept: lu, copy: compact(copy, rows, cols), free: undefined };
 }
 
-type Shape = Pick<MatrixOperand, "rows" | "cols">;
 const nameOfA = (): string => "A";
 
-function* factorOnEngine(A: StridedOperand, { rows, cols }: Shape): Routine<Factors> {
+function* factorOnEngine(A: StridedOperand): Routine<Factors> {
+  const { rows, cols } = A;
   const copy = yield* keepMatrix("exlu", A, true);
   let kept = copy;
   const free = (): void => {
@@ -101,9 +101,9 @@ export function* exluBatch(data: Operand, n: number, count: number): Routine<Bat
     const overflowed = yield* steps;
     checkOverflow("exluBatch", overflowed, n, n, name);
   }
-  const { isOnHost: inArrays } = (yield (kernels) => kernels.memory) as EngineMemory;
+  const memory = (yield (kernels) => kernels.memory) as EngineMemory;
   let lu: Real;
-  if (inArrays && isOnHost(data)) {
+  if (memory.isOnHost && isOnHost(data)) {
     checkFinite("exluBatch", data, n, n, name);
     lu = copyOf("exluBatch", data);
     yield* factorAll(lu);

@@ -11,7 +11,7 @@ import * as sources from "./sources.ts";
 export interface Blocking {
   /** Columns in a block, a multiple of 8 and of the tiles of the products. */
   readonly width: number;
-  /** Work-items in a work-group for columns, one row each: a power of two, at least 8; default: so many that all groups run. */
+  /** Work-items in a work-group for columns, one row each: a power of two, at least 8; default: enough that all groups run at once. */
   readonly group?: number | undefined;
   /** Whether all columns of a block are one launch, whose groups wait for each other; default: where that is known to work. */
   readonly resident?: boolean | undefined;
