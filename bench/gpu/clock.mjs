@@ -1,7 +1,7 @@
 // Timing on a device. A rival is { name, enqueue, finish, read?, slow? }: several calls, then one wait, so that the time is the
 // device's wherever the host keeps up with it.
 import { quick, rounds } from "../harness/options.mjs";
-import { race } from "../harness/race.mjs";
+import { race, raceOrReport } from "../harness/race.mjs";
 
 // A timing lasts about this long, in milliseconds: a wait costs some 10 µs.
 const TIMING = quick ? 0.5 : 5;
@@ -42,18 +42,7 @@ export function perCall({ median, min, rounds: times, ...rest }, calls) {
 
 /** Race rivals { name, run, prepare?, read? } that are timed from a call until its promise resolves; those that fail are reported. */
 export async function raceCalls(rivals) {
-  const ready = [];
-  const failures = [];
-  for (const rival of rivals)
-    try {
-      await rival.prepare?.();
-      const { read = (result) => result } = rival;
-      read(await rival.run());
-      ready.push(rival);
-    } catch (error) {
-      failures.push({ name: rival.name, failed: error.message.split("\n")[0] });
-    }
-  return [...(await race(ready, pace)), ...failures];
+  return raceOrReport(rivals, pace);
 }
 
 // The first call compiles, and the second still finds cold memory.
