@@ -111,7 +111,7 @@ function print(mode, schedule, outcomes, chosen, wrong) {
 function limitsOf({ mode, schedule, rivals: [alone, ...onThreads] }) {
   const most = onThreads[threads.indexOf(CORES)];
   const steps = onThreads.slice(1).map(({ median }, i) => ({ value: median / onThreads[i].median, number: threads[i + 1] }));
-  const worst = steps.reduce((a, b) => (b.value > a.value ? b : a), { value: undefined });
+  const worst = steps.toSorted((a, b) => b.value - a.value)[0];
   return [
     {
       row: `${mode} ${schedule}, ${CORES} threads / serial`,
@@ -121,8 +121,8 @@ function limitsOf({ mode, schedule, rivals: [alone, ...onThreads] }) {
       atLeast: true,
     },
     {
-      row: `${mode} ${schedule}, the largest step: ${worst.number ? nameOf(worst.number) : "none"} / the next smaller number`,
-      value: worst.value,
+      row: `${mode} ${schedule}, ${worst ? nameOf(worst.number) : "no step"} / the next smaller number`,
+      value: worst?.value,
       unit: "",
       limit: SLOWER,
     },

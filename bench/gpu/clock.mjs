@@ -1,5 +1,5 @@
 // Timing on a device. A rival is { name, enqueue, finish, read?, slow? }: several calls, then one wait, so that the time is the
-// device's wherever the host keeps up with it.
+// device's wherever the host keeps up with it; or { name, run, calls?, read? }, timed until its promise resolves.
 import { quick, rounds } from "../harness/options.mjs";
 import { race, raceOrReport } from "../harness/race.mjs";
 
@@ -18,8 +18,13 @@ const pace = { rounds, warmUp: quick ? 1 : 20 };
 export async function raceOnDevice(rivals) {
   const ready = [];
   const failures = [];
-  for (const { name, enqueue, finish, read = () => undefined, slow = false } of rivals)
+  for (const { name, enqueue, finish, run: whole, calls: inOne = 1, read = () => undefined, slow = false } of rivals)
     try {
+      if (whole) {
+        await read(await whole());
+        ready.push({ name, run: whole, read, calls: inOne, slow });
+        continue;
+      }
       const calls = callsPerTiming(enqueue, finish);
       const run = () => {
         for (let i = 0; i < calls; i++) enqueue();

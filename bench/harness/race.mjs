@@ -108,6 +108,16 @@ export async function raceOrReport(rivals, pace) {
   return [...(await race(ready, pace)), ...failures];
 }
 
+/** A rival that this build of the library does not have. */
+export function absent(name) {
+  return {
+    name,
+    run() {
+      throw new Error("this build does not have it");
+    },
+  };
+}
+
 /** The quantile q of these numbers, interpolated: the median for q = 0.5. */
 export function quantile(numbers, q) {
   const sorted = numbers.toSorted((a, b) => a - b);

@@ -3,13 +3,12 @@ import { differentBits, farApart } from "../harness/checks.mjs";
 import { uniform } from "../harness/data.mjs";
 import { engines, main, study } from "../harness/library.mjs";
 import { copyInto, ENGINE_MEMORY } from "../harness/ours.mjs";
-import { raceOrReport } from "../harness/race.mjs";
+import { absent, raceOrReport } from "../harness/race.mjs";
 import { figure } from "../harness/table.mjs";
 import { conjugateGradients } from "../peers/cg.mjs";
 import { plainLoops, plainMemory, plainSparse } from "../peers/wasm/kernels.mjs";
 import { headline, inverseDiagonal, iterationBytes, SYSTEM } from "./cases.mjs";
 import { COUNTS, exactly, iterationTimings, raceIterations, readSolution } from "./iterations.mjs";
-import { absent } from "./products.mjs";
 import { printRace } from "./table.mjs";
 
 const THREADS = 2;

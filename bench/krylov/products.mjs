@@ -3,7 +3,7 @@ import { differentBits, farApart } from "../harness/checks.mjs";
 import { uniform } from "../harness/data.mjs";
 import { engines, main, study } from "../harness/library.mjs";
 import { copyInto, ENGINE_MEMORY, ORDINARY_ARRAY } from "../harness/ours.mjs";
-import { raceOrReport, timings } from "../harness/race.mjs";
+import { absent, raceOrReport, timings } from "../harness/race.mjs";
 import { plainMemory, plainSparse } from "../peers/wasm/kernels.mjs";
 import { headline, PRODUCTS, productBytes } from "./cases.mjs";
 import { printRace } from "./table.mjs";
@@ -103,14 +103,4 @@ async function onThreads(A, x) {
   const [matrix, from, to] = await Promise.all([A, x, new Float64Array(A.rows)].map((value) => pool.upload(value)));
   const run = () => pool.exspmv(1, matrix, from, 0, to);
   return { name, run, read: () => to.read(), free: () => pool.close() };
-}
-
-/** A rival that this build does not have. */
-export function absent(name) {
-  return {
-    name,
-    run() {
-      throw new Error("this build does not have it");
-    },
-  };
 }
