@@ -9,13 +9,12 @@ import { conjugateGradients } from "../peers/cg.mjs";
 import { plainLoops, plainMemory, plainSparse } from "../peers/wasm/kernels.mjs";
 import { headline, inverseDiagonal, iterationBytes, SYSTEM } from "./cases.mjs";
 import { COUNTS, exactly, iterationTimings, raceIterations, readSolution } from "./iterations.mjs";
+import { PLAIN } from "./products.mjs";
 import { printRace } from "./table.mjs";
 
 const THREADS = 2;
 const PRECONDITIONERS = ["none", "jacobi"];
 const PART = 1e-6; // of the largest entry: rounded recurrences drift apart
-
-export const PLAIN = "plain loop in WebAssembly";
 
 export function ourName(engine) {
   return `cg ${engine}, ${ENGINE_MEMORY}`;

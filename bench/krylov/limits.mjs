@@ -3,8 +3,8 @@ import { ENGINES } from "../harness/library.mjs";
 import { ENGINE_MEMORY } from "../harness/ours.mjs";
 import { timeOf } from "../harness/race.mjs";
 import { ratio } from "../harness/table.mjs";
-import { ourName as cgName, PLAIN } from "./cg.mjs";
-import { CXSPARSE, ourName as productName } from "./products.mjs";
+import { ourName as cgName } from "./cg.mjs";
+import { CXSPARSE, PLAIN, ourName as productName } from "./products.mjs";
 
 const [FMA] = ENGINES;
 const PRODUCT = { limit: 1.8, aim: 1.3 };
