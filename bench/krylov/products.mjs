@@ -13,9 +13,9 @@ const THREADS = 2;
 export const CXSPARSE = "CXSparse cs_di_gaxpy";
 export const PLAIN = "plain loop in WebAssembly";
 
-/** The call of the limits, and the same in other memories, formats and engines. */
-export function ourName(engine, memory, form = "") {
-  return `exspmv ${engine}, ${memory}${form}`;
+/** `form`: the memory, and what of the matrix is not usual. */
+export function ourName(engine, form) {
+  return `exspmv ${engine}, ${form}`;
 }
 
 /** Cases of { title, n, entries, bytes, rivals, wrong }. */
@@ -60,36 +60,39 @@ async function plainLoop({ rows, pointers, indices, values }, x) {
   return { name: PLAIN, run: () => spmv(own, own.x, own.y), read: (y) => y.slice() };
 }
 
-// The matrix by rows in engine memory and in ordinary arrays; in engine memory also by columns, and the transpose of either. The transpose
-// of a matrix by rows is the product that CXSparse computes only if the matrix is symmetric: its result is not compared.
+// The matrix by rows in engine memory; with the engine that users get also in ordinary arrays, by columns, and the transposes.
 function ours(kernels, A, byColumns, x) {
   const { exspmv } = study.routinesOn(kernels);
   if (!exspmv) return [absent(ourName(kernels.name, ENGINE_MEMORY))];
-  const { rows, cols, pointers, indices, values } = A;
-  // The largest array first: the memory of an engine is reserved in multiples of the first.
-  const first = copyInto(kernels, { values, indices, pointers, x, y: new Float64Array(rows) });
-  const { x: ownX, y: ownY } = first.arrays;
-  const inMemory = main.csr(rows, cols, first.arrays.pointers, first.arrays.indices, first.arrays.values);
-  const second = copyInto(kernels, { values: byColumns.values, indices: byColumns.indices, pointers: byColumns.pointers });
-  const columns = main.csc(rows, cols, second.arrays.pointers, second.arrays.indices, second.arrays.values);
-  const y = new Float64Array(rows);
-  const rival = (memory, form, matrix, from, to, options) => ({
-    name: ourName(kernels.name, memory, form),
+  const { rows, cols } = A;
+  const stored = (make, { values, indices, pointers }) => {
+    const { arrays, free } = copyInto(kernels, { values, indices, pointers });
+    return { matrix: make(rows, cols, arrays.pointers, arrays.indices, arrays.values), free };
+  };
+  // The values first: memory is reserved in multiples of the first array, and everything should be in one piece.
+  const lines = stored(main.csr, A);
+  const vectors = copyInto(kernels, { x, y: new Float64Array(rows) });
+  const free = () => {
+    lines.free();
+    vectors.free();
+  };
+  // The result of a transpose is not that of the others unless the matrix is symmetric: it is not compared.
+  const rival = (form, matrix, from, to, options, free) => ({
+    name: ourName(kernels.name, form),
     run: () => exspmv(1, matrix, from, 0, to, options),
     read: (result) => (options?.trans ? undefined : result.slice()),
+    free,
   });
+  const inMemory = (form, matrix, options, free) =>
+    rival(`${ENGINE_MEMORY}${form}`, matrix, vectors.arrays.x, vectors.arrays.y, options, free);
+  if (kernels !== engines[0]) return [inMemory("", lines.matrix, undefined, free)];
+  const columns = stored(main.csc, byColumns);
   return [
-    rival(ENGINE_MEMORY, "", inMemory, ownX, ownY),
-    rival(ORDINARY_ARRAY, "", A, x, y),
-    rival(ENGINE_MEMORY, ", by columns", columns, ownX, ownY),
-    rival(ENGINE_MEMORY, ", transposed", inMemory, ownX, ownY, { trans: true }),
-    {
-      ...rival(ENGINE_MEMORY, ", by columns, transposed", columns, ownX, ownY, { trans: true }),
-      free() {
-        first.free();
-        second.free();
-      },
-    },
+    inMemory("", lines.matrix, undefined, free),
+    rival(ORDINARY_ARRAY, A, x, new Float64Array(rows)),
+    inMemory(", by columns", columns.matrix, undefined, columns.free),
+    inMemory(", transposed", lines.matrix, { trans: true }),
+    inMemory(", by columns, transposed", columns.matrix, { trans: true }),
   ];
 }
 
