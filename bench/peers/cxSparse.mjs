@@ -16,7 +16,7 @@ export async function openCxSparse() {
     const allocate = library.func("cs_di *cs_di_spalloc(int m, int n, int nzmax, int values, int triplet)");
     const release = library.func("cs_di *cs_di_spfree(cs_di *A)");
     const lsolve = library.func("int cs_di_lsolve(const cs_di *L, double *x)");
-    const gaxpy = library.func("int cs_di_gaxpy(const cs_di *A, void *x, void *y)");
+    const gaxpy = library.func("int cs_di_gaxpy(const cs_di *A, const double *x, double *y)");
     const copyOf = ({ rows, cols, pointers, indices, values }) => {
       const A = allocate(rows, cols, values.length, 1, 0);
       if (A === null) throw new Error(`CXSparse: no memory for ${values.length} entries`);
