@@ -24,6 +24,7 @@ import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
 import { approximateWithCpu } from "./hybrid/hybrid.ts";
 import { panelOnHost } from "./hybrid/panel.ts";
+import { deviceKrylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
@@ -64,6 +65,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, luBy(choices.lu))))) as number;
     },
+    krylov: deviceKrylov(device),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
     approximate: approximateWithCpu(run, device, choices, cpu),
     memory: { ...deviceMemory(device, run), firstNotFinite: firstNotFiniteOn },
