@@ -173,6 +173,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
+export const FLAGS_PER_LINE = 16; // flags of slfr and slfc in a cache line of 64 bytes
 export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the block of row k << LOOKUP_SHIFT
 
 // The size of a record of eight sums, their rests and their grids: see dense/strip.ts.
