@@ -21,7 +21,8 @@ export function chooseEarly({ schedule = "auto", expectedSolves }: SparseOptions
   if (workers === 0) return { schedule: "serial", reason: "on the calling thread all schedules run serially" };
   if (schedule !== "auto") return { schedule, reason: "asked for" };
   if (workers === 1) return { schedule: "serial", reason: "one thread" };
-  if (work < Math.max(MIN_WORK, MIN_WORK_PER_WORKER * workers)) return { schedule: "serial", reason: `${work} unknowns and entries are too few to share` };
+  if (work < Math.max(MIN_WORK, MIN_WORK_PER_WORKER * workers))
+    return { schedule: "serial", reason: `${work} unknowns and entries are too few to share` };
   if (expectedSolves !== undefined && expectedSolves < MIN_SOLVES)
     return { schedule: "serial", reason: `${expectedSolves} expected solves do not pay for an analysis, ${MIN_SOLVES} would` };
   return { reason: "" };

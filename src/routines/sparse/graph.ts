@@ -2,7 +2,7 @@
 // sparse paper, whose graph has a node for every row.
 import { type Pattern, transposed } from "../../arrays/sparse.ts";
 import { newIntegers } from "../../arrays/vectors.ts";
-import type { SystemKernels, Tasks } from "../../engines/kernels.ts";
+import type { SystemKernels } from "../../engines/kernels.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import { positionsByLevels } from "./analysis.ts";
 import { type Reserve, ReservedArrays } from "./storage.ts";
@@ -125,11 +125,17 @@ function concatenated(parts: readonly Int32Array[]): Int32Array {
   return all;
 }
 
+/** The blocks that each block waits for: see Tasks. */
+export interface WaitLists {
+  readonly targets: Int32Array;
+  readonly list: Int32Array;
+}
+
 /**
- * For each block in the order in which they are taken, those it waits for, by their position in that order: see Tasks. Without `sequence`
- * blocks are taken in natural order.
+ * For each block in the order in which they are taken, those it waits for, by their position in that order. Without `sequence` blocks are
+ * taken in natural order.
  */
-export function waitLists({ dependencies: { pointers, indices } }: Graph, sequence?: Int32Array): Required<Pick<Tasks, "targets" | "list">> {
+export function waitLists({ dependencies: { pointers, indices } }: Graph, sequence?: Int32Array): WaitLists {
   if (!sequence) return { targets: pointers, list: indices };
   const positions = newIntegers("sptrsv", sequence.length);
   for (let k = 0; k < sequence.length; k++) positions[sequence[k] as number] = k;
