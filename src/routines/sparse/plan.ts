@@ -1,4 +1,4 @@
-// Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, counters, storage) for its
+// Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, blocks, storage) for its
 // Algorithms 1 to 4, for gsf and for the serial loop. sptrsv.ts calls it on engines that do not build plans themselves.
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkPatternAttached } from "../../arrays/sparse.ts";
