@@ -18,7 +18,8 @@ export interface SpmvTuning {
   readonly step: number;
   readonly uncut: number; // less than step
   readonly group: number; // work-items in a group
-  readonly deep: number; // loads of a work-item at a time
+  readonly deep: number; // entries of A that a work-item loads at a time
+  readonly ahead: number; // entries of x, likewise
   readonly finishing: number; // work-items in a group that finishes entries
   readonly groups: number; // of these
 }
@@ -32,8 +33,8 @@ export interface DeviceProduct {
   readonly pointers: DeviceBuffer;
   readonly indices: DeviceBuffer;
   readonly values: DeviceBuffer;
-  readonly starts: DeviceBuffer;
-  readonly edges: DeviceBuffer;
+  /** Where blocks begin. */
+  readonly bounds: DeviceBuffer;
   /** Sums of parts of rows: two per block, for the row that ends and the one that begins there. */
   readonly partials: DeviceBuffer;
   /** The rows that were cut. */
@@ -59,8 +60,16 @@ export function* spmv(
 
 /** The tuning for a device. */
 export function spmvTuning(device: Device): SpmvTuning {
-  if (device.type !== "gpu") return { step: 872, uncut: 256, group: 16, deep: 2, finishing: 1, groups: 2 * device.computeUnits };
-  return { step: 872, uncut: 256, group: Math.min(128, device.maxGroupSize), deep: 8, finishing: 32, groups: 16 * device.computeUnits };
+  if (device.type !== "gpu") return { step: 1000, uncut: 128, group: 16, deep: 2, ahead: 2, finishing: 1, groups: 2 * device.computeUnits };
+  return {
+    step: 1000,
+    uncut: 128,
+    group: Math.min(128, device.maxGroupSize),
+    deep: 8,
+    ahead: 4,
+    finishing: 32,
+    groups: 2 * device.computeUnits,
+  };
 }
 
 /** Divide a matrix into blocks for products; a matrix by columns is transposed first. Memory belongs to the scope, and nothing waits. */
@@ -79,24 +88,23 @@ export function prepareSpmv(scope: Scope, A: SparseOperator, given: Partial<Spmv
     width: A.values.BYTES_PER_ELEMENT,
     tuning,
     blocks,
-    starts: scope.scratch(4 * (blocks + 1)),
-    edges: scope.scratch(4 * (blocks + 1)),
+    bounds: scope.scratch(16 * (blocks + 1)),
     partials: scope.scratch(48 * blocks),
     longs: scope.scratch(12 * blocks),
     words: scope.scratch(4 * PRODUCT_WORDS),
     list: scope.scratch(4 * rows),
   };
-  const { pointers, starts, edges, longs, words } = product;
+  const { pointers, bounds, longs, words } = product;
   device.fill(words, new Int32Array(1));
   const { group } = tuning;
-  const args = [rows, blocks, pointers, starts, edges, longs, words];
+  const args = [rows, blocks, pointers, bounds, longs, words];
   device.launch(blockKernel(device, "spmvDivide", product), [Math.ceil((blocks + 1) / group)], [group], args);
   return product;
 }
 
 /** Start y := alpha A x + beta y. */
 export function launchSpmv(device: Device, product: DeviceProduct, alpha: number, x: DeviceBuffer, beta: number, y: DeviceBuffer): void {
-  const { rows, tuning, blocks, pointers, indices, values, starts, edges, partials, longs, words, list } = product;
+  const { rows, tuning, blocks, pointers, indices, values, bounds, partials, longs, words, list } = product;
   if (rows === 0) return;
   const reads = Number(alpha !== 0);
   const scalars = [double(reads ? alpha : 1), double(beta)]; // no terms are read: the sum is 0
@@ -105,7 +113,7 @@ export function launchSpmv(device: Device, product: DeviceProduct, alpha: number
     blockKernel(device, "spmvBlocks", product),
     [blocks],
     [tuning.group],
-    [...matrix, starts, edges, x, ...scalars, y, reads, partials, words, list],
+    [...matrix, bounds, x, ...scalars, y, reads, partials, words, list],
   );
   device.launch(
     finishKernel(device, product),
@@ -115,8 +123,9 @@ export function launchSpmv(device: Device, product: DeviceProduct, alpha: number
   );
 }
 
-function blockKernel(device: Device, name: string, { width, tuning: { step, uncut, group, deep } }: DeviceProduct): Kernel {
-  return device.kernel(name, productSources, { ...realDefines(width), STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep });
+function blockKernel(device: Device, name: string, { width, tuning: { step, uncut, group, deep, ahead } }: DeviceProduct): Kernel {
+  const defines = { ...realDefines(width), STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, AHEAD: ahead };
+  return device.kernel(name, productSources, defines);
 }
 
 const COPIES = 4; // accumulators that a group shares, for fewer conflicts at a digit; the second is also used to multiply by alpha
