@@ -185,10 +185,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 
-  // Rows with many entries for their lanes are left to a second pass, in which more lanes share them: those with more than 4 + 2 m, where
-  // m is the mean. Of C = m R entries in R rows that are C / (4 + 2 m) rows at most, which is less than (C + R) / 11 for any m.
+  // Rows with many entries for their lanes are left to a second pass, in which more lanes share them: those with more than 2 + 2 m, where
+  // m is the mean. Of C = m R entries in R rows those are fewer than C / (2 + 2 m) rows, so at most (C + R) / 8, the maximum, at m = 1.
   for (int pass = 0; pass < PASSES; pass++) {
-    int end = pass == 0 ? rows : left, many = 4 * lanes + 2 * count / max(rows, 1);
+    int end = pass == 0 ? rows : left, many = 2 * lanes + 2 * count / max(rows, 1);
     if (pass > 0) lanes = lanesFor(end);
     for (int base = 0; base < end; base += GROUP / lanes) {
       int slot = base + l / lanes, lane = l % lanes;
