@@ -10,7 +10,7 @@ import type { StudyDevice } from "./engines/opencl/study.ts";
 import { reduce } from "./engines/reduce.ts";
 import { type AddProducts, dense, type StridedVector } from "./engines/reference/dense.ts";
 import { reference } from "./engines/reference/index.ts";
-import { sparse } from "./engines/reference/sparse.ts";
+import { sparse, spmv } from "./engines/reference/sparse.ts";
 import { enclosure } from "./exact/enclosure.ts";
 import type { Superaccumulator } from "./exact/superaccumulator.ts";
 import type * as accuracy from "./report/measure/accuracy.ts";
@@ -118,6 +118,8 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     sptrsv: sparse(addProducts),
     approximate: engine.approximate,
     ...dense(addProducts),
+    spmv: spmv(addProducts) as Kernels["spmv"],
+    krylov: reference.krylov,
   };
 }
 

@@ -13,6 +13,7 @@ import { embedded } from "../engines/embedded.ts";
 import type { Kernels } from "../engines/kernels.ts";
 import type { Kind } from "../engines/table.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
+import type { Iterative, IterativeOptions, IterativeSolution } from "../routines/krylov/types.ts";
 import { level1, onlyNegativeZeros, type RoundOptions, reductions } from "../routines/level1.ts";
 import { asyncOutput, copiedOutput } from "../routines/outputs.ts";
 import { asyncRoutines } from "../routines/routines.ts";
@@ -49,6 +50,14 @@ interface InPlace<V extends Real> {
     y: Y,
     options?: MatrixVectorOptions,
   ): Promise<Y>;
+  exspmv<Y extends V | Resident<V>>(
+    alpha: number,
+    A: Sparse<V> | Resident<Sparse<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
   exgemm<C extends Matrix<V> | Resident<Matrix<V>>>(
     alpha: number,
     A: Matrix<V> | Resident<Matrix<V>>,
@@ -77,6 +86,14 @@ interface EngineEitherPrecision {
     y: Y,
     options?: MatrixVectorOptions,
   ): Promise<Y>;
+  exspmv<V extends Real, Y extends V | Resident<V>>(
+    alpha: number,
+    A: Sparse<V> | Resident<Sparse<V>>,
+    x: V | Resident<V>,
+    beta: number,
+    y: Y,
+    options?: MatrixVectorOptions,
+  ): Promise<Y>;
   exgemm<V extends Real, C extends Matrix<V> | Resident<Matrix<V>>>(
     alpha: number,
     A: Matrix<V> | Resident<Matrix<V>>,
@@ -98,6 +115,19 @@ type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "
   free(): Promise<void>;
 };
 
+/** z := M^-1 r on an engine: names, or plans of that engine. */
+export type EnginePreconditioner = "none" | "jacobi" | "ilu0" | readonly EnginePlan<Float64Array>[];
+/** Options of the iterative solvers on an engine. */
+export type EngineIterativeOptions = Omit<IterativeOptions, "preconditioner"> & {
+  /** Default: "none". */
+  preconditioner?: EnginePreconditioner | undefined;
+};
+type EngineIterative = (
+  A: Sparse | Matrix | Resident<Sparse> | Resident<Matrix>,
+  b: Float64Array | Resident<Float64Array>,
+  options?: EngineIterativeOptions,
+) => Promise<IterativeSolution>;
+
 /**
  * All routines as asynchronous methods. A call reads its inputs before it returns, and writes its outputs in one step when its promise
  * resolves; a call that fails has written nothing. It borrows its residents until then.
@@ -105,7 +135,7 @@ type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "
 export type Engine = OnePrecision<Float64Array> &
   OnePrecision<Float32Array> &
   EngineEitherPrecision &
-  WithResidents<AsyncMethods<Solves>> & {
+  WithResidents<AsyncMethods<Solves>> & { readonly [K in keyof Iterative]: EngineIterative } & {
     readonly kind: Kind;
     /** The device, named for people. */
     readonly device: string;
@@ -133,12 +163,16 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
   exlu: { names: ["A"] },
   "LU.solve": { names: ["b"] },
   exluBatch: { names: ["data", "n", "count"] },
+  exspmv: { names: ["alpha", "A", "x", "beta", "y"], writes: 4 },
   sptrsv: { names: ["A"] },
   "TriangularPlan.solve": { names: ["b", "out"], writes: 1 },
   "TriangularPlan.update": { names: ["values"] },
   solve: { names: ["A", "b"] },
   factor: { names: ["A"] },
   "Factored.solve": { names: ["b"] },
+  cg: { names: ["A", "b"] },
+  bicgstab: { names: ["A", "b"] },
+  gmres: { names: ["A", "b"] },
   accumulate: { names: ["x", "y"] },
 };
 

@@ -1,6 +1,7 @@
 // The synchronous functions on matrices, on the embedded engine. Each takes either precision, but does not mix them.
 
 import { embedded } from "../engines/embedded.ts";
+import type { Iterative } from "../routines/krylov/types.ts";
 import { matrixRoutines } from "../routines/routines.ts";
 import type { Solves } from "../routines/solve/types.ts";
 import type { BothPrecisions } from "../routines/types.ts";
@@ -41,6 +42,12 @@ export const exluBatch: BothPrecisions["exluBatch"] = matrices.exluBatch;
  */
 export const sptrsv: BothPrecisions["sptrsv"] = matrices.sptrsv;
 /**
+ * y := alpha A x + beta y for a sparse A, over its stored entries, one rounding for the whole expression: the bits of `exgemv`. With
+ * `trans: true`, A is transposed. If alpha is 0, A and x are not read; if beta is 0, y is not. Writes y, which must not share an entry with
+ * A or x, and returns it.
+ */
+export const exspmv: BothPrecisions["exspmv"] = matrices.exspmv;
+/**
  * The exact solution of A x = b, every component rounded once and proved, for one right-hand side or, as the columns of a matrix,
  * several; with `rounding: "backward"`, a solution with a small backward error, which is faster. The Solution tells how it was found.
  * Throws a SingularError for a singular matrix, and a ValueError for an entry that is not finite.
@@ -48,3 +55,13 @@ export const sptrsv: BothPrecisions["sptrsv"] = matrices.sptrsv;
 export const solve: Solves["solve"] = matrices.solve;
 /** The factors of A, for any number of right-hand sides. A is copied, never changed. */
 export const factor: Solves["factor"] = matrices.factor;
+/**
+ * A x = b for a symmetric positive definite A, sparse or dense, by conjugate gradients. Every operation is defined to the bit, so x, the
+ * number of iterations and the history are the same on every engine. It ends when the norm of the exact residual is at most
+ * `tolerance` times that of b, or with the reason why it could not get there.
+ */
+export const cg: Iterative["cg"] = matrices.cg;
+/** The same for any square A, by the stabilized method of biconjugate gradients with right preconditioning. */
+export const bicgstab: Iterative["bicgstab"] = matrices.bicgstab;
+/** The same for any square A, by GMRES with right preconditioning, restarted after `restart` steps. */
+export const gmres: Iterative["gmres"] = matrices.gmres;

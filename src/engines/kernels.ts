@@ -2,11 +2,12 @@
 // docs/architecture.md says what an engine must provide. Arguments have been checked. An operand is on the host or in the memory of the
 // engine itself.
 import type { StridedOperand } from "../arrays/matrix.ts";
-import type { Operand } from "../arrays/operands.ts";
+import type { Integers, Operand } from "../arrays/operands.ts";
 import type { DiagonalPosition, StoredLines, TriangleSource } from "../arrays/triangle.ts";
 import type { Real, Reduction } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { ApproximateKernels } from "./approximate.ts";
+import type { KrylovKernels } from "./krylov.ts";
 import type { EngineMemory, HostMemory } from "./memory.ts";
 import type { Routine } from "./steps.ts";
 
@@ -31,6 +32,26 @@ export interface Substitution {
   readonly refineBlocks: number;
   readonly blockSize: number; // unknowns in a block; 0: the engine chooses
 }
+
+/**
+ * The matrix of a sparse product, A or its transpose: rows by cols, stored by its rows, or by its columns if `byRows` is false. Line l has
+ * the entries pointers[l] to pointers[l + 1] - 1, none twice.
+ */
+export interface SparseOperator {
+  readonly rows: number;
+  readonly cols: number;
+  readonly byRows: boolean;
+  readonly pointers: Integers;
+  readonly indices: Integers;
+  readonly values: Operand;
+}
+
+/**
+ * The vector updates of the iterative solvers, entry by entry, in binary64:
+ * "axpy": y := fma(a, x, y), and nothing if a is 0; "invscal": y := y / a; "xpay": y := RN(x + a y); "direction": y := RN(x + a RN(y + b z));
+ * "quotient": y := RN(x / z); "sum": y := RN(x + y). RN stores an exact zero as +0; the first two are IEEE operations.
+ */
+export type Combination = "axpy" | "invscal" | "xpay" | "direction" | "quotient" | "sum";
 
 /** The schedules of the sparse paper (Algorithms 1 to 4), the one without levels that it compares with, and the serial loop. */
 export const SCHEDULES = ["serial", "levr", "levc", "slfr", "slfc", "gsf"] as const;
@@ -175,6 +196,8 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   readonly memory: EngineMemory;
   /** y := alpha A x + beta y, one rounding per entry. If alpha or beta is zero, its factors are not read. */
   gemv(alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): void;
+  /** The same for a sparse A. Terms are the products of the stored entries. */
+  spmv(alpha: number, A: SparseOperator, x: Operand, beta: number, y: Operand): void;
   /** C := alpha A B + beta C, one rounding per entry. */
   gemm(alpha: number, A: StridedOperand, B: StridedOperand, beta: number, C: StridedOperand): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
@@ -188,6 +211,8 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   lu(data: Operand, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number>;
   /** The set-up phase of a sparse solve. The arrays of the triangle may be on the engine. */
   plan?(triangle: TriangleSource, exact: boolean, options: PlanOptions): SparsePlan;
+  /** The vectors and scalars of the iterative solvers. */
+  readonly krylov: KrylovKernels;
   /** The kernels of solve() in ordinary arithmetic. */
   readonly approximate: ApproximateKernels;
 }

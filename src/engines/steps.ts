@@ -7,20 +7,20 @@ import type { Wait, Work } from "./device.ts";
 import type { Kernels, SystemKernels } from "./kernels.ts";
 import type { EngineMemory } from "./memory.ts";
 
-type Name = "gemv" | "gemm" | "trsv";
+type Name = "gemv" | "spmv" | "gemm" | "trsv";
 // A method type, not a function type: an engine may declare narrower operands, since it only gets those of its own memory.
 type Promised<F> = F extends (...args: infer A) => infer R ? { method(...args: A): Promise<R> }["method"] : never;
 type PromisedKernels<K, N extends keyof K> = { readonly [M in N]: Promised<K[M]> };
 
 /** The kernels of a synchronous engine that the routines on matrices use. */
-export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "lu" | "plan" | "approximate" | "memory">;
+export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "lu" | "plan" | "krylov" | "approximate" | "memory">;
 
 /**
  * The kernels of an asynchronous engine. A kernel reads its inputs before it returns, and writes its outputs in one step when its promise
  * resolves. A kernel that fails has written nothing.
  */
 export type AsyncKernels = PromisedKernels<Kernels, Name> &
-  Pick<Kernels, "lu"> &
+  Pick<Kernels, "lu" | "krylov"> &
   Partial<Omit<SystemKernels, "sptrsv" | "memory"> & PromisedKernels<SystemKernels, "sptrsv">> &
   Partial<PromisedKernels<Required<Kernels>, "plan">> & { readonly memory: EngineMemory; readonly approximate: ApproximateKernels };
 

@@ -9,25 +9,29 @@ import { exgemm } from "./dense/gemm.ts";
 import { exgemv } from "./dense/gemv.ts";
 import { exlu, exluBatch, solveFactored } from "./dense/lu.ts";
 import { extrsv } from "./dense/trsv.ts";
+import { solveIteratively } from "./krylov/krylov.ts";
+import type { Iterative, IterativeOptions } from "./krylov/types.ts";
 import { level1 } from "./level1.ts";
 import { Lifetime } from "./lifetime.ts";
 import { factor } from "./solve/factor.ts";
 import { solve } from "./solve/solve.ts";
 import type { SolveOptions, Solves } from "./solve/types.ts";
+import { exspmv } from "./sparse/spmv.ts";
 import { sptrsv } from "./sparse/sptrsv.ts";
 import type { SparseOptions, SparseSolves } from "./sparse/types.ts";
-import type { AsyncMethods, BothPrecisions, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions } from "./types.ts";
+import type { AsyncMethods, BothPrecisions, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
 
-type Matrices<V extends Real> = Dense<V> & SparseSolves<V>;
-type AsyncBoth = AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> & AsyncMethods<Solves>;
+type Matrices<V extends Real> = Dense<V> & SparseSolves<V> & Pick<Routines<V>, "exspmv">;
+type Systems = Solves & Iterative;
+type AsyncBoth = AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> & AsyncMethods<Systems>;
 
 /** All routines on a synchronous engine. */
-export function routines(kernels: () => Kernels): BothPrecisions & Solves {
+export function routines(kernels: () => Kernels): BothPrecisions & Systems {
   return { ...level1(kernels), ...matrixRoutines(kernels) };
 }
 
 /** The matrix routines on a synchronous engine. */
-export function matrixRoutines(kernels: () => Kernels): Pick<BothPrecisions, keyof Matrices<Real>> & Solves {
+export function matrixRoutines(kernels: () => Kernels): Pick<BothPrecisions, keyof Matrices<Real>> & Systems {
   return matrices((routine) => runSync(routine, kernels)) as ReturnType<typeof matrixRoutines>;
 }
 
@@ -38,7 +42,7 @@ export function asyncRoutines(kernels: () => AsyncKernels): AsyncBoth {
 
 // A method returns what `run` makes of its routine: the result, or a promise of it.
 function matrices(run: Run): {
-  readonly [K in keyof (Matrices<Real> & Solves)]: (...args: never[]) => unknown;
+  readonly [K in keyof (Matrices<Real> & Systems)]: (...args: never[]) => unknown;
 } {
   return {
     exgemv: (alpha: number, A: MatrixOperand, x: Operand, beta: number, y: Operand, options?: MatrixVectorOptions) =>
@@ -49,6 +53,12 @@ function matrices(run: Run): {
     exlu: (A: MatrixOperand) => run(factored(A)),
     exluBatch: (data: Operand, n: number, count: number) => run(exluBatch(data, n, count)),
     sptrsv: (A: SparseOperand, options?: SparseOptions) => run(sptrsv(A, options, run)),
+    exspmv: (alpha: number, A: SparseOperand, x: Operand, beta: number, y: Operand, options?: MatrixVectorOptions) =>
+      run(exspmv(alpha, A, x, beta, y, options)),
+    cg: (A: MatrixOperand | SparseOperand, b: Operand, options?: IterativeOptions) => run(solveIteratively("cg", A, b, options, run)),
+    bicgstab: (A: MatrixOperand | SparseOperand, b: Operand, options?: IterativeOptions) =>
+      run(solveIteratively("bicgstab", A, b, options, run)),
+    gmres: (A: MatrixOperand | SparseOperand, b: Operand, options?: IterativeOptions) => run(solveIteratively("gmres", A, b, options, run)),
     solve: (A: MatrixOperand | SparseOperand, b: Operand | MatrixOperand, options?: SolveOptions) => run(solve(A, b, options)),
     factor: (A: MatrixOperand | SparseOperand, options?: SolveOptions) => run(factor(A, options, run)),
   };

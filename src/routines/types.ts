@@ -6,7 +6,7 @@ import type { Level1, RoundOptions } from "./level1.ts";
 import type { Factored } from "./solve/types.ts";
 import type { SparseOptions, SparseSolves, TriangularPlan } from "./sparse/types.ts";
 
-/** Options of exgemv(). */
+/** Options of exgemv() and exspmv(). */
 export interface MatrixVectorOptions {
   /** Multiply by the transpose of A. */
   trans?: boolean | undefined;
@@ -55,7 +55,9 @@ export interface Dense<V extends Real> {
 }
 
 /** All routines for one precision. */
-export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {}
+export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {
+  exspmv(alpha: number, A: Sparse<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+}
 
 /**
  * The routines for code that does not know the precision: for a `Real`, or for a type parameter `V extends Real`. All arguments of a call
@@ -75,6 +77,7 @@ export interface EitherPrecision {
   exlu<V extends Real>(A: Matrix<V>): LU<V>;
   exluBatch<V extends Real>(data: V, n: number, count: number): BatchLU<V>;
   sptrsv<V extends Real>(A: Sparse<V>, options?: SparseOptions): TriangularPlan<V>;
+  exspmv<V extends Real>(alpha: number, A: Sparse<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
 }
 
 /** All routines, for either precision. */

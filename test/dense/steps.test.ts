@@ -23,6 +23,8 @@ function delayed(): AsyncKernels {
   };
   return {
     gemv: (...args) => later(() => reference.gemv(...args), [args[4] as Float64Array]),
+    spmv: (...args) => later(() => reference.spmv(...args), [args[4] as Float64Array]),
+    krylov: reference.krylov,
     gemm: (...args) => later(() => reference.gemm(...args), [args[4].data as Float64Array]),
     trsv: (...args) => later(() => reference.trsv(...args), [args[2] as Float64Array]),
     *lu(...args) {
@@ -101,6 +103,8 @@ describe("an asynchronous call", () => {
     const fails = () => Promise.reject(new EngineError("the worker died"));
     const later = asyncRoutines(() => ({
       gemv: fails,
+      spmv: fails,
+      krylov: reference.krylov,
       gemm: fails,
       trsv: fails,
       *lu() {

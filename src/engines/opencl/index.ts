@@ -58,6 +58,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
     map: call("map", map),
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
+    spmv: () => Promise.reject(new EngineError("exspmv: not on this engine")),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     *lu(...args: Args<"lu">): Routine<number> {

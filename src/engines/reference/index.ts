@@ -9,16 +9,41 @@ import { filter } from "../../exact/filter.ts";
 import { store } from "../../exact/store.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import { twoProd } from "../../exact/transforms.ts";
-import type { Elementwise, ExactStage, LocalKernels } from "../kernels.ts";
+import { hostKrylov, type VectorOperations } from "../hostKrylov.ts";
+import type { Combination, Elementwise, ExactStage, LocalKernels } from "../kernels.ts";
 import { ordinaryMemory } from "../ordinaryMemory.ts";
+import { reduce } from "../reduce.ts";
 import { approximateReference } from "./approximate.ts";
 import { dense, type StridedVector } from "./dense.ts";
-import { neighbours, sparse } from "./sparse.ts";
+import { neighbours, sparse, spmv } from "./sparse.ts";
 
 /** One element of map(). */
 export function mapOne(op: Elementwise, alpha: number, x: number, y: number, format: Format): number {
   if (op === "scal") return multiply(alpha, x, format);
   return op === "invscal" ? divide(x, alpha, format) : multiplyAdd(alpha, x, y, format);
+}
+
+/** One entry of a Combination. Adding 0 to a term makes an exact zero +0. */
+export function combineOne(op: Combination, a: number, b: number, x: number, y: number, z: number): number {
+  switch (op) {
+    case "axpy":
+      return a === 0 ? y : multiplyAdd(a, x, y, "binary64");
+    case "invscal":
+      return y / a;
+    case "xpay":
+      return multiplyAdd(a, y, x + 0, "binary64");
+    case "direction":
+      return multiplyAdd(a, multiplyAdd(b, z, y + 0, "binary64"), x + 0, "binary64");
+    case "quotient":
+      return x === 0 && z === z ? 0 : x / z;
+    case "sum":
+      return x + 0 + y;
+  }
+}
+
+/** The vector updates of the iterative solvers, entry by entry. */
+export function combine(op: Combination, a: number, b: number, x: Real, y: Real, z: Real): void {
+  for (let i = 0; i < y.length; i++) store(y, i, combineOne(op, a, b, x[i] as number, y[i] as number, z[i] as number));
 }
 
 // The triangular paper's ExpansionAccumulate in front of the superaccumulator. Terms beyond the range of TwoSum or TwoProd bypass the
@@ -45,6 +70,15 @@ function addProducts(x: StridedVector, y: StridedVector, into: Superaccumulator)
   for (let k = 0; k < x.length; k++) into.addProduct(x.data[x.offset + k * x.step] as number, y.data[y.offset + k * y.step] as number);
 }
 
+const vectorOperations = (): VectorOperations => ({
+  memory: ordinaryMemory,
+  canStay: (_array, later) => !later,
+  gemv: (...args) => reference.gemv(...args),
+  spmv: (...args) => reference.spmv(...args),
+  reduce: (...args) => reduce(reference, ...args),
+  combine,
+});
+
 /** The reference engine. */
 export const reference: LocalKernels = {
   name: "reference",
@@ -66,6 +100,8 @@ export const reference: LocalKernels = {
     for (let i = 0; i < x.length; i++) store(out, i, mapOne(op, alpha, x[i] as number, y[i] as number, formatOf(x)));
   },
   ...dense(addProducts),
+  spmv: spmv(addProducts) as LocalKernels["spmv"],
+  krylov: hostKrylov(vectorOperations),
   workers: 0,
   memory: ordinaryMemory,
   firstZero,

@@ -1,15 +1,52 @@
-// The sparse triangular solve as SPEC.md defines it, unknown by unknown in natural order: each an exact sum over the stored entries,
-// one division, one rounding; or the row-wise loop of the sparse paper (Section 3) in ordinary arithmetic. Also the twin of the kernel
-// neighbours(). Used by reference/index.ts and, for neighbours(), by the engine of the calling thread.
+// Sparse products and triangular solves as SPEC.md defines them: each entry is an exact sum over the stored entries, rounded once; or, for
+// solves, the row-wise loop of the sparse paper (Section 3) in ordinary arithmetic. Also the twin of the kernel neighbours(). Used by
+// reference/index.ts and, for neighbours(), by the engine of the calling thread.
+import { transposed } from "../../arrays/sparse.ts";
 import type { Format, Real } from "../../arrays/types.ts";
-import { formatOf } from "../../arrays/vectors.ts";
+import { formatOf, newVector } from "../../arrays/vectors.ts";
 import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import type { HostOperator } from "../hostKrylov.ts";
 import type { RowBlocks, SparseTriangle, SystemKernels } from "../kernels.ts";
 import { LOOKUP_SHIFT } from "../lookup.ts";
 import { type AddProducts, quotient } from "./dense.ts";
 
 const sum = new Superaccumulator();
+
+/** y := alpha A x + beta y. A matrix by columns is transposed first. */
+export function spmv(addProducts: AddProducts) {
+  return (alpha: number, A: HostOperator, x: Real, beta: number, y: Real): void => {
+    const format = formatOf(y);
+    const { pointers, indices, values } = A.byRows ? A : byRows(A);
+    for (let i = 0; i < y.length; i++) {
+      const [offset, end] = [pointers[i] as number, pointers[i + 1] as number];
+      const length = end - offset;
+      const entries = gathered(x, indices, offset, length);
+      sum.clear();
+      if (!Number.isFinite(alpha)) {
+        // Only the signs of the factors matter, and whether they are zero.
+        for (let p = 0; p < length; p++) sum.add(alpha * Math.sign(values[offset + p] as number) * Math.sign(entries[p] as number));
+      } else if (alpha !== 0) {
+        addProducts({ data: values, offset, step: 1, length }, { data: entries, offset: 0, step: 1, length }, sum);
+        sum.scale(alpha);
+      }
+      if (beta !== 0) sum.addProduct(beta, y[i] as number);
+      store(y, i, sum.round("nearest", format));
+    }
+  };
+}
+
+function byRows({ rows, pointers, indices, values }: HostOperator): Pick<HostOperator, "pointers" | "indices" | "values"> {
+  const to = newVector("exspmv", values, values.length);
+  return { ...transposed("exspmv", { pointers, indices }, rows, values, to), values: to };
+}
+
+// The entries of x to which `length` indices refer.
+function gathered(x: Real, indices: Int32Array, offset: number, length: number): Real {
+  const entries = newVector("exspmv", x, length);
+  for (let p = 0; p < length; p++) entries[p] = x[indices[offset + p] as number] as number;
+  return entries;
+}
 
 /** sptrsv for systems in natural order. How the products of a row are added to its sum is a parameter, as in dense.ts. */
 export function sparse(addProducts: AddProducts): SystemKernels["sptrsv"] {
@@ -26,9 +63,8 @@ export function sparse(addProducts: AddProducts): SystemKernels["sptrsv"] {
 function solveExact(addProducts: AddProducts, system: SparseTriangle, i: number, b: Real, x: Real, format: Format): number {
   const { indices, values } = system;
   const { offset, length, divisor } = rowOf(system, i);
-  const known = Float64Array.from({ length }, (_, p) => x[indices[offset + p] as number] as number);
-  const like = x.BYTES_PER_ELEMENT === 8 ? known : Float32Array.from(known);
-  addProducts({ data: values, offset, step: 1, length }, { data: like, offset: 0, step: 1, length }, sum.clear());
+  const known = gathered(x, indices, offset, length);
+  addProducts({ data: values, offset, step: 1, length }, { data: known, offset: 0, step: 1, length }, sum.clear());
   sum.negate().add(b[i] as number);
   return divisor === undefined ? sum.round("nearest", format) : quotient(sum, divisor, format);
 }

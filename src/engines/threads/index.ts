@@ -6,9 +6,11 @@ import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
+import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
 import type { RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
+import { combine, reference } from "../reference/index.ts";
 import type { Routine } from "../steps.ts";
 import * as dense from "../wasm/jobs/dense.ts";
 import * as level1 from "../wasm/jobs/level1.ts";
@@ -39,6 +41,22 @@ export class ThreadKernels implements Backend {
       dense.gemv(space, job, alpha, A, x, beta, y, undefined),
     );
   }
+
+  async spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): Promise<void> {
+    const copy = y.slice();
+    reference.spmv(alpha, A, x, beta, copy);
+    await undefined;
+    y.set(copy);
+  }
+
+  readonly krylov = hostKrylov(() => ({
+    memory: this.memory,
+    canStay: (array) => this.users.has(array),
+    gemv: (...args) => this.gemv(...args),
+    spmv: (...args) => this.spmv(...args),
+    reduce: (...args) => this.reduce(...(args as Parameters<ThreadKernels["reduce"]>)),
+    combine,
+  }));
 
   gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): Promise<void> {
     return this.pool.run(dense.gemmBytes(this.pool.arena, A, B, C), (space, job) => dense.gemm(space, job, alpha, A, B, beta, C));

@@ -38,6 +38,13 @@ export function onThisThread(kernels: LocalKernels): Backend {
       await undefined;
       y.set(copy);
     },
+    async spmv(alpha, A, x, beta, y: Real) {
+      const copy = copyOf("exspmv", y);
+      kernels.spmv(alpha, A, x, beta, copy);
+      await undefined;
+      y.set(copy);
+    },
+    krylov: kernels.krylov,
     async gemm(alpha, A, B, beta, C: StridedMatrix) {
       const copy = rowMajorCopy("exgemm", C);
       kernels.gemm(alpha, A, B, beta, rowMajor(copy, C.rows, C.cols));

@@ -9,10 +9,12 @@ import { formatOf } from "../../arrays/vectors.ts";
 import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
+import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
 import type { Elementwise, ExactStage, Kernels, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory, Piece } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
-import { mapOne, reference } from "../reference/index.ts";
+import { reduce } from "../reduce.ts";
+import { combine, mapOne, reference } from "../reference/index.ts";
 import type { Routine } from "../steps.ts";
 import { WasmApproximate } from "./approximate.ts";
 import { kernelIndex, LIMIT, type Modules, VectorArena } from "./arena.ts";
@@ -150,6 +152,19 @@ export class WasmKernels implements Kernels {
       (space, job) => dense.gemv(space, job, alpha, A, x, beta, y, streamed),
     );
   }
+
+  spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): void {
+    reference.spmv(alpha, A, x, beta, y);
+  }
+
+  readonly krylov = hostKrylov(() => ({
+    memory: this.memory,
+    canStay: () => false,
+    gemv: (...args) => this.gemv(...args),
+    spmv: (...args) => this.spmv(...args),
+    reduce: (...args) => reduce(this, ...args),
+    combine,
+  }));
 
   gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void {
     this.inSpace(

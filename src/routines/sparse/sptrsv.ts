@@ -40,8 +40,8 @@ export function* sptrsv(A: SparseOperand, options: SparseOptions = {}, run: Run)
   return publicPlan(plan, format, A.values.length, run);
 }
 
-// The engine builds the plan if it can; otherwise the calling thread does.
-function planOn(kernels: MatrixKernels | AsyncKernels, triangle: TriangleSource, exact: boolean, options: SparseOptions): unknown {
+/** A plan by the engine, if it builds plans, or by the calling thread. */
+export function planOn(kernels: MatrixKernels | AsyncKernels, triangle: TriangleSource, exact: boolean, options: SparseOptions): unknown {
   if (kernels.plan) return kernels.plan(triangle, exact, options);
   if (!isTriangleOnHost(triangle)) throw new EngineError("sptrsv: the engine makes no plans of a matrix that the host cannot read");
   return analyse(kernels as unknown as SystemKernels, triangle, exact, options);
@@ -105,7 +105,7 @@ function publicPlan(first: SparsePlan, format: Format, entries: number, run: Run
     lifetime.checkOpen("TriangularPlan.free");
     lifetime.free();
   }
-  return {
+  const plan = {
     schedule,
     reason,
     get levels() {
@@ -116,6 +116,30 @@ function publicPlan(first: SparsePlan, format: Format, entries: number, run: Run
     update: (values: Operand) => run(updateValues(values)),
     free: () => run(freePlan()),
   };
+  plans.set(plan, { n: first.n, format, run, lifetime, current: () => currentPlan(state) });
+  return plan;
+}
+
+/** What other routines need of a plan that users hold. */
+export interface PlanInUse {
+  readonly n: number;
+  readonly format: Format;
+  /** Runs the routines of its engine: another engine has another one. */
+  readonly run: Run;
+  readonly lifetime: Lifetime;
+  /** The plan with its latest values. */
+  current(): Routine<SparsePlan>;
+}
+const plans = new WeakMap<object, PlanInUse>();
+
+/** The plan behind an object that sptrsv returned; undefined for anything else. */
+export function planBehind(plan: object): PlanInUse | undefined {
+  return plans.get(plan);
+}
+
+function* currentPlan(state: PlanState): Routine<SparsePlan> {
+  yield* afterUpdates(state);
+  return state.plan;
 }
 
 /** The current plan, values that updates replaced while solves were using them, and the pending update. */

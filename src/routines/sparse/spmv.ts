@@ -1,0 +1,55 @@
+// exspmv: checks, then one step. Every entry is exact and rounded once, with the bits of exgemv. Called by routines.ts.
+
+import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
+import { asRow, checkSeparate } from "../../arrays/matrix.ts";
+import { type Integers, isOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { checkSparse } from "../../arrays/sparse.ts";
+import type { SparseOperator } from "../../engines/kernels.ts";
+import type { Routine } from "../../engines/steps.ts";
+import { outputOf } from "../outputs.ts";
+import type { MatrixVectorOptions } from "../types.ts";
+
+/** y := alpha A x + beta y over the stored entries, or with the transpose of A. */
+export function* exspmv<Y extends Operand>(
+  alpha: number,
+  A: SparseOperand,
+  x: Operand,
+  beta: number,
+  y: Y,
+  options: MatrixVectorOptions = {},
+): Routine<Y> {
+  checkNumber("exspmv", "alpha", alpha);
+  const format = checkSparse("exspmv", "A", A);
+  checkVectorOf("exspmv", "x", x, format, "A");
+  checkNumber("exspmv", "beta", beta);
+  checkVectorOf("exspmv", "y", y, format, "A");
+  checkOptions("exspmv", options, ["trans"]);
+  const { trans = false } = options;
+  checkFlag("exspmv", "trans", trans);
+  const operator = operatorOf(A, trans);
+  const [rows, columns] = trans ? ["columns", "rows"] : ["rows", "columns"];
+  checkSize("exspmv", "x", x, operator.cols, `the ${columns} of A`);
+  checkSize("exspmv", "y", y, operator.rows, `the ${rows} of A`);
+  checkSeparate("exspmv", "y", asRow(y), "A", asRow(A.values));
+  checkSeparateFromPattern(y, A.pointers);
+  checkSeparateFromPattern(y, A.indices);
+  checkSeparate("exspmv", "y", asRow(y), "x", asRow(x));
+  if (y.length === 0) return y;
+  const out = yield* outputOf("exspmv", "y", asRow(y), beta !== 0);
+  yield (kernels) => kernels.spmv(alpha, operator, x, beta, out.entries.data);
+  out.write();
+  return y;
+}
+
+function checkSeparateFromPattern(y: Operand, array: Integers): void {
+  if (!isOnHost(y) || !isOnHost(array) || y.buffer !== array.buffer) return;
+  if (y.byteOffset < array.byteOffset + array.byteLength && array.byteOffset < y.byteOffset + y.byteLength)
+    throw new ShapeError("exspmv: y shares entries with A, expected none in common");
+}
+
+/** A, or its transpose, as the matrix of a product. */
+export function operatorOf({ format, rows, cols, pointers, indices, values }: SparseOperand, trans: boolean): SparseOperator {
+  const byRows = (format === "csr") !== trans;
+  return trans ? { rows: cols, cols: rows, byRows, pointers, indices, values } : { rows, cols, byRows, pointers, indices, values };
+}
