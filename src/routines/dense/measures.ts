@@ -10,6 +10,7 @@ import { checkMatrix, stridedView } from "../../arrays/matrix.ts";
 import { checkSparse, toCsr } from "../../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import { isSparse } from "../krylov/arguments.ts";
 
 /**
  * The max norm of b - A x, computed exactly and rounded once; of a sparse matrix, over the stored entries. NaN and infinities propagate
@@ -50,9 +51,6 @@ function sparseRows(A: Sparse<Real>, x: Real): SubtractRow {
       sum.addProduct(-(values[p] as number), x[indices[p] as number] as number);
   };
 }
-
-// What is neither is refused as a dense matrix.
-const isSparse = (A: Matrix<Real> | Sparse<Real>): A is Sparse<Real> => typeof A === "object" && A !== null && "pointers" in A;
 
 /**
  * The infinity norm of P A - L U, the largest row sum of magnitudes, computed exactly and rounded once. The factors are those of exlu, or
