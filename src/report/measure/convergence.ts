@@ -42,7 +42,7 @@ export interface ConvergenceProblem {
 
 const TOLERANCE = 1e-10;
 
-/** Where a curve ends at the latest: some do not converge in ten times as many. */
+/** Where a curve ends at the latest: gmres does not converge on the grids of elasticity before. */
 const MAX_ITERATIONS = 500;
 
 /** The grids with this many nodes on a side. The diagonals of the first two are constant: Jacobi changes nothing there. */
