@@ -28,6 +28,7 @@ import { deviceKrylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
+import { spmv } from "./sparse/spmv.ts";
 
 export type { Choices } from "./choices.ts";
 export { bestOf, type DeviceInfo, devices } from "./device/find.ts";
@@ -59,7 +60,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
     map: call("map", map),
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
-    spmv: () => Promise.reject(new EngineError("exspmv: not on this engine")),
+    spmv: call("exspmv", (scope, ...args: Args<"spmv">) => spmv(scope, ...args)),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     *lu(...args: Args<"lu">): Routine<number> {
