@@ -140,9 +140,9 @@ describe("bits", () => {
       exlu: "af80d04a",
       exluBatch: "9745f5f6",
       exspmv: "39e94880",
-      cg: "797650d2",
-      bicgstab: "33012423",
-      gmres: "df92aa0b",
+      cg: "c4fbc39f",
+      bicgstab: "16bec793",
+      gmres: "f3211731",
       solve: "5dc50db0",
       sptrsv: "65a59738",
     });

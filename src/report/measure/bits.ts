@@ -37,7 +37,8 @@ const N = 4096;
 const ORDER = 96;
 const GRID = 24;
 const SPARSE_ORDER = 3000;
-const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; a web graph of ${SPARSE_ORDER} rows; iterative solvers on grids of ${GRID} x ${GRID}, their results and residual histories, with every preconditioner; binary64`;
+const SIDE = 12;
+const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; a web graph of ${SPARSE_ORDER} rows; iterative solvers on grids of ${SIDE} x ${SIDE}, their results and residual histories, with every preconditioner; binary64`;
 
 type Results = readonly (Real | Int32Array)[];
 type Run = (routines: Callable) => Promise<Results>;
@@ -112,9 +113,9 @@ const DENSE: Readonly<Record<string, Run>> = {
       for (const trans of [false, true]) results.push(await exspmv(1.5, form, x, -0.3, y.slice(), { trans }));
     return results;
   },
-  cg: ({ cg }) => iterated(cg, laplacian(GRID, GRID)),
-  bicgstab: ({ bicgstab }) => iterated(bicgstab, convectionDiffusion(GRID, GRID)),
-  gmres: ({ gmres }) => iterated(gmres, convectionDiffusion(GRID, GRID)),
+  cg: ({ cg }) => iterated(cg, laplacian(SIDE, SIDE)),
+  bicgstab: ({ bicgstab }) => iterated(bicgstab, convectionDiffusion(SIDE, SIDE)),
+  gmres: ({ gmres }) => iterated(gmres, convectionDiffusion(SIDE, SIDE)),
   async exluBatch({ exluBatch }) {
     const { lu, pivots, info } = await exluBatch(uniform(64 * 8 ** 2, 11), 8, 64);
     return [lu, pivots, info];
