@@ -79,7 +79,7 @@ export class LeastSquares {
     const y = new Float64Array(this.steps);
     for (let k = y.length - 1; k >= 0; k--) {
       sum.clear().add(this.right[k] as number);
-      for (let j = k + 1; j < y.length; j++) sum.addProduct(-(this.entry(k, j)), y[j] as number);
+      for (let j = k + 1; j < y.length; j++) sum.addProduct(-this.entry(k, j), y[j] as number);
       const v = sum.quotient(this.entry(k, k));
       y[k] = v === 0 && sum.sign() === 0 ? 0 : v; // an exact zero is +0
     }
