@@ -20,7 +20,6 @@ export interface SpmvTuning {
   readonly group: number; // work-items in a group
   readonly deep: number; // entries of A that a work-item loads at a time
   readonly ahead: number; // entries of x, likewise
-  readonly gather: boolean; // entries of x are copied to local memory with those of A
   readonly finishing: number; // work-items in a group that finishes entries
   readonly groups: number; // of these
 }
@@ -88,15 +87,14 @@ function keptProduct(scope: Scope, A: SparseOperator, given: Partial<SpmvTuning>
  * steps; 0.094, 0.268, 0.054 in blocks of 1400, with one entry of x more ahead. cuSPARSE takes 0.086, 0.251, 0.032.
  */
 export function spmvTuning({ type, computeUnits, maxGroupSize }: Device, mean: number): SpmvTuning {
-  const launches = { uncut: 128, groups: 2 * computeUnits };
-  if (type !== "gpu") return { ...launches, step: 1000, group: 16, deep: 2, ahead: 2, gather: false, finishing: 1 };
+  const launches = { uncut: 128, groups: 8 * computeUnits };
+  if (type !== "gpu") return { ...launches, step: 1000, group: 16, deep: 2, ahead: 2, finishing: 1 };
   return {
     ...launches,
     step: mean < 14 ? 1000 : 1400,
     group: Math.min(128, maxGroupSize),
     deep: 8,
     ahead: 3,
-    gather: false,
     finishing: 32,
   };
 }
@@ -165,8 +163,8 @@ export function launchSpmv(
 type Defines = Readonly<Record<string, number>>;
 
 function blockKernel(device: Device, name: string, { width, tuning }: DeviceProduct, more: Defines = {}): Kernel {
-  const { step, uncut, group, deep, ahead, gather } = tuning;
-  const defines = { STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, AHEAD: ahead, ...(gather ? { GATHER: 1 } : {}) };
+  const { step, uncut, group, deep, ahead } = tuning;
+  const defines = { STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, AHEAD: ahead };
   return device.kernel(name, productSources, { ...realDefines(width), ...defines, ...more });
 }
 
