@@ -83,11 +83,11 @@ function keptProduct(scope: Scope, A: SparseOperator, given: Partial<SpmvTuning>
 
 /**
  * The tuning for a device and a mean number of entries in a row. On a GPU the rows of a block should be a little fewer than its lanes, or
- * half of them. On an H200, ms for 7 and 27 points, 128^3, and a web graph of 3.1 entries per row: 0.077, 0.287, 0.049 in blocks of 1000
- * steps; 0.094, 0.268, 0.054 in blocks of 1400, with one entry of x more ahead. cuSPARSE takes 0.086, 0.251, 0.032.
+ * half of them. On an H200, ms for 7 and 27 points, 128^3, and a power law of 8 entries per row: 0.078, 0.280, 0.174 in blocks of 1000 or
+ * 1100 steps; 0.105, 0.253, 0.24 in blocks of 1400 to 1600. cuSPARSE takes 0.086, 0.252, 0.135.
  */
 export function spmvTuning({ type, computeUnits, maxGroupSize }: Device, mean: number): SpmvTuning {
-  const launches = { uncut: 128, groups: 8 * computeUnits };
+  const launches = { uncut: 64, groups: 8 * computeUnits };
   if (type !== "gpu") return { ...launches, step: 1000, group: 16, deep: 2, ahead: 2, finishing: 1 };
   return {
     ...launches,
