@@ -12,7 +12,7 @@ import { cases, FULL, SEED } from "../effort.ts";
 import { assemble } from "../generators.ts";
 import { storedBits } from "../hex.ts";
 
-const STYLES = ["bits", "integers", "unit", "halves", "wide", "subnormal", "huge", "ones", "special"] as const;
+const STYLES = ["bits", "integers", "unit", "halves", "wide", "subnormal", "huge", "ones", "edges", "special"] as const;
 type Style = (typeof STYLES)[number];
 const pick = <T>(random: Random, list: readonly T[]): T => list[random.below(list.length)] as T;
 
@@ -40,13 +40,15 @@ function number(random: Random, style: Style, single: boolean): number {
       );
     case "ones":
       return 2 - 2 ** -52; // all ones
+    case "edges": // products of moderate size with a factor whose split overflows
+      return single ? 2 : pick(random, [Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** -1000, -(2 ** -1001)]);
     case "special":
       return pick(random, [Number.NaN, Infinity, -Infinity, 0, -0, 1, -1, Number.MAX_VALUE]);
   }
 }
 
 function vector(random: Random, n: number, single: boolean): Real {
-  const styles = Array.from({ length: 1 + random.below(2) }, () => pick(random, STYLES.slice(0, random.below(6) === 0 ? 9 : 8)));
+  const styles = Array.from({ length: 1 + random.below(2) }, () => pick(random, STYLES.slice(0, random.below(6) === 0 ? 10 : 9)));
   const x = single ? new Float32Array(n) : new Float64Array(n);
   for (let i = 0; i < n; i++) x[i] = random.below(12) === 0 ? pick(random, [0, -0]) : number(random, pick(random, styles), single);
   return x;
@@ -179,6 +181,48 @@ describe.each(ENGINES)("$name", ({ engine, every }) => {
     const want = expected(1, A, x, 0, y);
     await engine.spmv(1, A, x, 0, y);
     expect(storedBits(y)).toEqual(storedBits(want));
+  });
+
+  test("sums that differ from a tie by the last bit of one product, with short entries", async () => {
+    // (2^20 + 1)(2^52 + 1) has four ones, the last 72 places after the first. The other entries cancel all but that one, next to 1 + 2^-53.
+    const exponents = Array.from({ length: 60 }, (_, e) => e);
+    const [n, cols] = [exponents.length, 3 * exponents.length];
+    const x = Float64Array.from(
+      exponents.flatMap((e) => [1, (2 ** 52 + 1) * 2 ** (-72 - e), -(2 ** -e + 2 ** (-e - 20) + 2 ** (-e - 52) - 2 ** -53)]),
+    );
+    const pointers = Int32Array.from({ length: n + 1 }, (_, i) => 3 * i);
+    const indices = Int32Array.from({ length: cols }, (_, p) => p);
+    for (const byRows of [true, false])
+      for (const sign of [1, -1]) {
+        const values = Float64Array.from(exponents.flatMap(() => [sign, sign * (2 ** 20 + 1), sign]));
+        const lines = {
+          pointers: Int32Array.from({ length: cols + 1 }, (_, j) => j),
+          indices: Int32Array.from({ length: cols }, (_, p) => Math.floor(p / 3)),
+        };
+        const A = { rows: n, cols, byRows, values, ...(byRows ? { pointers, indices } : lines) };
+        const y = new Float64Array(n);
+        const want = expected(1, A, x, 0, y);
+        for (let k = 0; k < 2; k++) {
+          await engine.spmv(1, A, x, 0, y);
+          expect(storedBits(y)).toEqual(storedBits(want));
+        }
+      }
+  });
+
+  test("exact sums with a factor whose split overflows", async () => {
+    const n = 16;
+    const pointers = Int32Array.from({ length: n + 1 }, (_, i) => 2 * i);
+    const indices = Int32Array.from({ length: 2 * n }, (_, p) => p);
+    const values = new Float64Array(2 * n).fill(Number.MAX_VALUE);
+    const x = Float64Array.from(indices, (p) => 2 ** -1000 * (1 + (p % 2)));
+    for (const byRows of [true, false]) {
+      const A = { rows: byRows ? n : 2 * n, cols: byRows ? 2 * n : n, byRows, pointers, indices, values };
+      const y = new Float64Array(A.rows);
+      const want = expected(1, A, x.subarray(0, A.cols), 0, y);
+      await engine.spmv(1, A, x.subarray(0, A.cols), 0, y);
+      await engine.spmv(1, A, x.subarray(0, A.cols), 0, y);
+      expect(storedBits(y)).toEqual(storedBits(want));
+    }
   });
 
   test("updates of vectors have the bits of the reference", async () => {

@@ -120,8 +120,9 @@ function pairsOfRows<T>(job: usize, from: i32, to: i32, alpha: f64, weight: f64)
     }
     // certifiedQuickly() in two lanes.
     const h = add(high, low), radius = mul(add(f64x2.abs(sumError(high, low, h)), bound), splat(SUM_SLACK)), large = f64x2.abs(h);
-    const decided = v128.and(v128.and(f64x2.eq(add(h, radius), h), f64x2.eq(sub(h, radius), h)), v128.and(f64x2.gt(large, splat(SMALL)), f64x2.lt(large, splat(LARGE))));
-    const proved = v128.and(v128.or(decided, exact), f64x2.lt(m, splat(g * (0.5 / 1.5))));
+    const decided = v128.and(v128.and(f64x2.eq(add(h, radius), h), f64x2.eq(sub(h, radius), h)), f64x2.gt(large, splat(SMALL)));
+    // An exact row may have a NaN as h: the split of a factor overflows in the last binade.
+    const proved = v128.and(v128.or(decided, exact), v128.and(f64x2.lt(large, splat(LARGE)), f64x2.lt(m, splat(g * (0.5 / 1.5)))));
     const entry = add(mul(h, signs), splat(0)); // an exact zero is +0
     if (i64x2.all_true(proved)) {
       v128.store(at, entry);
