@@ -2,7 +2,7 @@
 // out the second one with its kernels.
 
 export { Accumulator } from "./api/accumulator.ts";
-export type { Engine, EngineKind, Resident } from "./api/engine.ts";
+export type { Engine, EngineIterativeOptions, EngineKind, EnginePreconditioner, Resident } from "./api/engine.ts";
 export { bicgstab, cg, exgemm, exgemv, exlu, exluBatch, exspmv, extrsv, factor, gmres, solve, sptrsv } from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";
@@ -13,6 +13,7 @@ export { csc, csr, toCsc, toCsr } from "./arrays/sparse.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./arrays/types.ts";
 export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
 export { readNpy, writeNpy } from "./files/npy.ts";
+export { convectionDiffusion } from "./problems/convectionDiffusion.ts";
 export { elasticity } from "./problems/elasticity.ts";
 export { illConditionedDot } from "./problems/illConditionedDot.ts";
 export { illConditionedMatrix } from "./problems/illConditionedMatrix.ts";

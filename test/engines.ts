@@ -11,6 +11,8 @@ import * as library from "../src/index.ts";
 import {
   Accumulator,
   type Engine,
+  type IterativeOptions,
+  type IterativeSolution,
   type Matrix,
   open,
   type Real,
@@ -49,9 +51,18 @@ export interface AnyRoutines {
   exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
+  exspmv(alpha: number, A: Sparse<Real>, x: Real, beta: number, y: Real, options?: { trans?: boolean }): Later<Real>;
+  cg: AnyIterative;
+  bicgstab: AnyIterative;
+  gmres: AnyIterative;
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
 }
+/** cg, bicgstab or gmres. */
+export type AnyIterative = (A: Sparse | Matrix, b: Float64Array, options?: AnyIterativeOptions) => Later<IterativeSolution>;
+export type AnyIterativeOptions = Omit<IterativeOptions, "preconditioner"> & {
+  preconditioner?: "none" | "jacobi" | "ilu0" | readonly AnyPlan[] | undefined;
+};
 /** The result of factor(). */
 export interface AnyFactors {
   solve(b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
@@ -88,6 +99,7 @@ export interface Row {
 const ROUTINES: readonly (keyof AnyRoutines)[] = [
   ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
   ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const),
+  ...(["exspmv", "cg", "bicgstab", "gmres"] as const),
 ];
 
 // ---------------------------------------------------------------- the synchronous rows
