@@ -23,7 +23,7 @@ let rowGrid: f64 = 1.5;
 
 // Whether alpha is 1 or -1 and beta is 0, 1 or -1. Then the entry is alpha (sum + weight y) with weight = alpha beta, and no product of
 // the scalars is rounded.
-@inline function isQuick(alpha: f64, beta: f64): bool { return abs(alpha) == 1 && (beta == 0 || abs(beta) == 1); }
+@inline export function isQuick(alpha: f64, beta: f64): bool { return abs(alpha) == 1 && (beta == 0 || abs(beta) == 1); }
 
 // Rows JOB_FROM to JOB_TO. Several workers share them by entries and rows counted together: row i begins at the count
 // begins[i] - begins[from] + i - from, which increases with i. A row of more than LONG_ROW entries fills the rest of its share: it can
@@ -74,7 +74,8 @@ function rows<T>(job: usize, from: i32, to: i32): void {
 // rest and sum of rests is a multiple of Q below 2^53 Q, hence exact. A zero product fails this test; such rows are settled one by one.
 @inline const LAST_BITS: f64 = 4294967296; // 2^32
 
-// Returns the first row that was not done: `to`, or `to` - 1.
+// The loop is written out for both rows, and for the last entry of an odd one, so that all sums stay in registers. Returns the first row
+// that was not done: `to`, or `to` - 1.
 function pairsOfRows<T>(job: usize, from: i32, to: i32, alpha: f64, weight: f64): i32 {
   const begins = addressAt(job, JOB_BEGINS), indices = addressAt(job, JOB_INDICES), values = addressAt(job, JOB_VALUES), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y);
   const signs = splat(alpha), weights = splat(weight), reads = weight != 0, stride = 2 * sizeof<T>(), none = f64x2.replace_lane(splat(0), 1, f64.MAX_VALUE);

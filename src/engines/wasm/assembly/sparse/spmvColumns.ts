@@ -1,23 +1,25 @@
 // y := alpha A x + beta y for a sparse A that is stored by columns. Every worker owns a range of rows and passes over all columns: it adds
 // the products of its rows to a compensated sum for each row. Rows that these do not decide are gathered by another pass and settled
 // like rows of a matrix by rows (spmv.ts). Called by work() in matrices.ts for the jobs of jobs/spmv.ts.
-import { certifiedCombination, excess, put, setRecord } from "../exact/certificate";
+import { certified, certifiedCombination, excess, put, setRecord } from "../exact/certificate";
 import { clear } from "../exact/ladder";
 import { sign } from "../exact/settle";
 import { addNumber, addProduct, round, scale } from "../exact/superaccumulator";
+import { MIN_PRODUCT } from "../exact/terms";
 import { frame } from "../frame";
 import { CLOSE_ROWS, FLAGGED, GATHER_ROWS, JOB_A, JOB_ALPHA, JOB_B, JOB_BEGINS, JOB_BETA, JOB_FROM, JOB_INDICES, JOB_INFO, JOB_M, JOB_PIVOTS, JOB_REFINE, JOB_TASK_COUNT, JOB_TO, JOB_VALUES, JOB_WORK, JOB_WORKERS, JOB_WORK_SIZE, JOB_X, JOB_Y, SETTLE_ROWS, SUM_COLUMNS, SUM_RECORD, WHOLE_PRODUCT } from "../layout";
 import { U, one, twoSumError } from "../simd";
 import { addressAt, i32At } from "../team";
-import { settleRow } from "./spmv";
+import { isQuick, settleRow } from "./spmv";
 import { integer } from "./triangle";
 
-// The record of a row: the sum s of its products, the sum c of their error terms, the sum of their magnitudes, and their number, which
-// becomes -1 when the entry is decided. The record of a row that is not decided then has the place of its next and of its first product
+// The record of a row: the sum s of its products, the sum c of their error terms, the sum of their magnitudes, their number, which becomes
+// -1 when the entry is decided, and whether c is not exact: ties are frequent where entries have few bits, and no bound decides them. The record of a row that is not decided then has the place of its next and of its first product
 // among those gathered, or -1 if it is not among the rows of this pass.
 @inline const REST: usize = 8;
 @inline const MAGNITUDE: usize = 16;
 @inline const COUNT: usize = 24;
+@inline const INEXACT: usize = 28;
 @inline const FIRST_PLACE: usize = 4;
 @inline function recordOf(job: usize, i: i32): usize { return addressAt(job, JOB_WORK) + <usize>i * SUM_RECORD; }
 
@@ -58,11 +60,14 @@ function addColumns<T>(job: usize, low: i32, high: i32, from: i32, to: i32): voi
       const i = integer(indices, p);
       if (<u32>(i - low) >= <u32>(high - low)) continue;
       const record = records + <usize>i * SUM_RECORD, a = one<T>(values + <usize>p * sizeof<T>()), product = a * z, s = f64.load(record), t = s + product;
-      const error = twoSumError(s, product, t);
+      const error = twoSumError(s, product, t), e = sizeof<T>() == 8 ? -excess(a, z) : 0, both = error + e, c = f64.load(record, REST), rest = c + both;
+      const underflows = sizeof<T>() == 8 && (<i32>!(abs(product) > MIN_PRODUCT) & <i32>(a != 0) & <i32>(z != 0)) != 0;
+      const inexact = <i32>(twoSumError(c, both, rest) != 0) | <i32>(twoSumError(error, e, both) != 0) | <i32>underflows;
       f64.store(record, t);
-      f64.store(record, f64.load(record, REST) + (sizeof<T>() == 8 ? error - excess(a, z) : error), REST);
+      f64.store(record, rest, REST);
       f64.store(record, f64.load(record, MAGNITUDE) + abs(product), MAGNITUDE);
-      f64.store(record, f64.load(record, COUNT) + 1, COUNT);
+      i32.store(record, i32.load(record, COUNT) + 1, COUNT);
+      i32.store(record, i32.load(record, INEXACT) | inexact, INEXACT);
     }
   }
 }
@@ -71,13 +76,18 @@ function addColumns<T>(job: usize, low: i32, high: i32, from: i32, to: i32): voi
 function closeRows<T>(job: usize, low: i32, high: i32): void {
   const alpha = f64.load(job + JOB_ALPHA), beta = f64.load(job + JOB_BETA), y = addressAt(job, JOB_Y), enclosure = frame + FLAGGED;
   for (let i = low; i < high; ++i) {
-    const record = recordOf(job, i), at = y + <usize>i * sizeof<T>(), count = f64.load(record, COUNT), size = count + 5;
+    const record = recordOf(job, i), at = y + <usize>i * sizeof<T>(), count = i32.load(record, COUNT), size = <f64>count + 5, value = beta == 0 ? 0 : one<T>(at);
     const bound = count == 0 ? 0 : size * size * (U * U * f64.load(record, MAGNITUDE) + f64.MIN_VALUE);
     setRecord(enclosure, f64.load(record), f64.load(record, REST), bound);
-    const v = certifiedCombination(enclosure, alpha, beta, beta == 0 ? 0 : one<T>(at), sizeof<T>() == 4);
+    let v = certifiedCombination(enclosure, alpha, beta, value, sizeof<T>() == 4);
+    if (v != v && i32.load(record, INEXACT) == 0 && isQuick(alpha, beta)) {
+      // alpha (s + c + alpha beta y), if two doubles hold it.
+      const s = f64.load(record), c = f64.load(record, REST), b = alpha * beta * value, t = s + b, error = twoSumError(s, b, t), rest = c + error;
+      if (twoSumError(c, error, rest) == 0) v = certified(alpha * t, alpha * rest, 0, sizeof<T>() == 4);
+    }
     if (v == v) {
       put<T>(at, v);
-      f64.store(record, -1, COUNT);
+      i32.store(record, -1, COUNT);
     } else {
       i32.store(record, -1);
     }
@@ -93,7 +103,7 @@ function selectRows<T>(job: usize, first: i32, high: i32): i32 {
   let used = 0;
   hasSelected = false;
   for (let i = first; i < high; ++i) {
-    const record = recordOf(job, i), count = <i32>f64.load(record, COUNT);
+    const record = recordOf(job, i), count = i32.load(record, COUNT);
     if (count < 0) continue;
     if (count > room) { accumulateRow<T>(job, i); continue; }
     if (used + count > room) return i;
@@ -114,7 +124,7 @@ function gatherRows<T>(job: usize, worker: i32, low: i32, high: i32, from: i32, 
       const i = integer(indices, p);
       if (<u32>(i - low) >= <u32>(high - low)) continue;
       const record = records + <usize>i * SUM_RECORD, place = i32.load(record);
-      if (f64.load(record, COUNT) < 0 || place < 0) continue;
+      if (i32.load(record, COUNT) < 0 || place < 0) continue;
       store<T>(gatheredValues + <usize>place * sizeof<T>(), load<T>(values + <usize>p * sizeof<T>()));
       i32.store(gatheredIndices + (<usize>place << 2), j);
       i32.store(record, place + 1);
@@ -127,11 +137,11 @@ function gatherRows<T>(job: usize, worker: i32, low: i32, high: i32, from: i32, 
 // The entries of the selected rows among [first, end).
 function settleRows<T>(job: usize, worker: i32, first: i32, end: i32): void {
   for (let i = first; i < end; ++i) {
-    const record = recordOf(job, i), count = <i32>f64.load(record, COUNT);
+    const record = recordOf(job, i), count = i32.load(record, COUNT);
     if (count < 0) continue;
     const place = <usize>i32.load(record, FIRST_PLACE);
     settleRow<T>(job, i, valuesOf<T>(job, worker) + place * sizeof<T>(), indicesOf(job, worker) + (place << 2), count, true);
-    f64.store(record, -1, COUNT);
+    i32.store(record, -1, COUNT);
   }
 }
 
@@ -151,5 +161,5 @@ function accumulateRow<T>(job: usize, row: i32): void {
   if (finite && alpha != 1) scale(alpha);
   if (beta != 0) addProduct(beta, one<T>(at));
   put<T>(at, round(sizeof<T>() == 4));
-  f64.store(recordOf(job, row), -1, COUNT);
+  i32.store(recordOf(job, row), -1, COUNT);
 }
