@@ -7,7 +7,7 @@ import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/typ
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
 import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
-import type { RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Breakdown, HostLines, RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import { combine, reference } from "../reference/index.ts";
@@ -47,6 +47,11 @@ export class ThreadKernels implements Backend {
     reference.spmv(alpha, A, x, beta, copy);
     await undefined;
     y.set(copy);
+  }
+
+  ilu0(A: HostLines, values: Real): Promise<Breakdown | undefined> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(sparse.ilu0Bytes(arena, A, values, workers), (space, job) => sparse.ilu0(space, job, A, values, workers));
   }
 
   readonly krylov = hostKrylov(() => ({

@@ -79,7 +79,7 @@ export class Arena {
     return like.BYTES_PER_ELEMENT === 8 ? this.binary64 : this.binary32;
   }
 
-  holds(x: Real): boolean {
+  holds(x: ArrayBufferView): boolean {
     return x.buffer === this.buffer;
   }
 

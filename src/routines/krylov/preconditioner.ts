@@ -29,7 +29,7 @@ export function givenPlans(routine: string, n: number, given: readonly object[],
 /** The plans of ILU(0): L with its unit diagonal, then U. */
 export function* ilu0Plans(routine: string, A: MatrixOperand | SparseOperand): Routine<readonly SparsePlan[]> {
   if (!isSparse(A)) throw new ShapeError(`${routine}: preconditioner is "ilu0" for a dense A, expected a sparse one (or "jacobi")`);
-  const F = ilu0(yield* onHost(routine, A));
+  const F = (yield* ilu0(yield* onHost(routine, A))) as Sparse;
   const L = yield* planOf(F, false);
   try {
     return [L, yield* planOf(F, true)];

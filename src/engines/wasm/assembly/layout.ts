@@ -109,7 +109,9 @@ export const JOB_COMPACT = 0xf0;
 export const JOB_SHAPES = 0xf4;
 export const JOB_SHAPE_STARTS = 0xf8;
 export const JOB_LAST = 0xfc; // of an approximate factorization: where the columns end that begin at JOB_FROM (JOB_TO is the length of a row)
-export const JOB_SIZE = 0x100;
+export const JOB_COLUMNS = 0x100; // ILU(0): 1 if lines are columns
+export const JOB_ENDS = 0x104; // where the lines of a sparse triangle end, if not where the next ones begin
+export const JOB_SIZE = 0x110;
 
 // Columns in a block of exlu, and in a panel of an approximate factorization: the host divides the work into steps of whole ones.
 export const LU_BLOCK = 32;
@@ -139,6 +141,7 @@ export const APPROXIMATE_RESIDUAL = 14;
 export const INVERT = 15;
 export const WEIGH = 16;
 export const SUBTRACT_MODULO = 17;
+export const ILU0 = 18;
 
 // Rows of a residual that a worker accumulates at a time if columns are contiguous: 4 KiB.
 export const RESIDUAL_ROWS = 512;
