@@ -6,8 +6,10 @@ import { measureCalls } from "./gpu/calls.mjs";
 import { measureFloor } from "./gpu/floor.mjs";
 import { measureGemm } from "./gpu/gemm.mjs";
 import { measureGemv } from "./gpu/gemv.mjs";
+import { measureKrylov } from "./gpu/krylov.mjs";
 import { gpuLimits } from "./gpu/limits.mjs";
 import { measureBatch, measureLu } from "./gpu/lu.mjs";
+import { measureProducts } from "./gpu/products.mjs";
 import { measureReductions } from "./gpu/reductions.mjs";
 import { measureSolve } from "./gpu/solve.mjs";
 import { measureSparse } from "./gpu/sparse.mjs";
@@ -26,6 +28,8 @@ const CASES = {
   luBatch: measureBatch,
   gemm: measureGemm,
   sparse: measureSparse,
+  products: measureProducts,
+  krylov: measureKrylov,
   solve: measureSolve,
   calls: measureCalls,
 };
@@ -62,7 +66,7 @@ if (failures.length > 0) {
 
 function limitsSoFar() {
   const dense = DENSE.flatMap((name) => results[name] ?? []);
-  return gpuLimits({ reductions: results.reductions, dense, sparse: results.sparse, solve: results.solve });
+  return gpuLimits({ ...results, dense });
 }
 
 // The errors of a case, in words.

@@ -1,12 +1,14 @@
 // Generates the tables of docs/slower.md, between `<!-- name -->` and `<!-- end -->`, from the files in bench/results. `npm run docs` runs
 // it. With --check it writes nothing, and exits with 1 if the page is out of date.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const FILE = join(root, "docs/slower.md");
 const results = (name) => JSON.parse(readFileSync(join(root, "bench/results", name), "utf8"));
+// Of runs that may be missing: their limits, none of a file that is not there.
+const limitsOf = (name) => (existsSync(join(root, "bench/results", name)) ? results(name).limits : []);
 const [vectors, dense, sparse, gpu] = ["level1-20.json", "dense-20.json", "sparse-20.json", "gpu-h200-20.json"].map(results);
 
 const TABLES = {
@@ -49,6 +51,17 @@ const TABLES = {
       ["", "time relative to CXSparse"],
       rows.map(({ row, value }) => [row.replace(" / CXSparse", ""), digits(value)]),
     );
+  },
+  krylov: () => {
+    const onHost = limitsOf("krylov-20.json").map(({ row, value }) => [row, digits(value)]);
+    const onDevice = limitsOf("krylov-h200-20.json")
+      .filter(({ row, value }) => value !== undefined && /SpMV|cuSPARSE/.test(row))
+      .map(({ row, value, atLeast }) => [row, digits(atLeast ? 1 / value : value)]);
+    const rows = [...onHost, ...onDevice].map(([row, value]) => {
+      const [, ours, theirs, rest] = row.match(/^(.*) \/ (.*?), (.*)$/);
+      return [`${ours}, ${rest}`, theirs, value];
+    });
+    return rows.length === 0 ? "Not measured yet." : table(["", "compared with", "relative time"], rows);
   },
   gpu: () => {
     const speeds = gpu.limits.filter(({ row }) => row.includes("/ cuBLAS"));

@@ -2,7 +2,7 @@
 // out the second one with its kernels.
 
 export { Accumulator } from "./api/accumulator.ts";
-export type { Engine, EngineKind, Resident } from "./api/engine.ts";
+export type { Engine, EngineIterativeOptions, EngineKind, EnginePreconditioner, Resident } from "./api/engine.ts";
 export { bicgstab, cg, exgemm, exgemv, exlu, exluBatch, exspmv, extrsv, factor, gmres, ilu0, solve, sptrsv } from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";

@@ -49,6 +49,7 @@ export interface AnyRoutines {
   exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
+  ilu0(A: Sparse<Real>): Later<Sparse<Real>>;
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
 }
@@ -87,7 +88,7 @@ export interface Row {
 
 const ROUTINES: readonly (keyof AnyRoutines)[] = [
   ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
-  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const),
+  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "ilu0", "solve", "factor"] as const),
 ];
 
 // ---------------------------------------------------------------- the synchronous rows

@@ -1,7 +1,7 @@
 // Timing on a device. A rival is { name, enqueue, finish, read?, slow? }: several calls, then one wait, so that the time is the
-// device's wherever the host keeps up with it.
+// device's wherever the host keeps up with it; or { name, run, calls?, read? }, timed until its promise resolves.
 import { quick, rounds } from "../harness/options.mjs";
-import { race } from "../harness/race.mjs";
+import { race, raceOrReport } from "../harness/race.mjs";
 
 // A timing lasts about this long, in milliseconds: a wait costs some 10 µs.
 const TIMING = quick ? 0.5 : 5;
@@ -18,8 +18,13 @@ const pace = { rounds, warmUp: quick ? 1 : 20 };
 export async function raceOnDevice(rivals) {
   const ready = [];
   const failures = [];
-  for (const { name, enqueue, finish, read = () => undefined, slow = false } of rivals)
+  for (const { name, enqueue, finish, run: whole, calls: inOne = 1, read = () => undefined, slow = false } of rivals)
     try {
+      if (whole) {
+        await read(await whole());
+        ready.push({ name, run: whole, read, calls: inOne, slow });
+        continue;
+      }
       const calls = callsPerTiming(enqueue, finish);
       const run = () => {
         for (let i = 0; i < calls; i++) enqueue();
@@ -42,18 +47,7 @@ export function perCall({ median, min, rounds: times, ...rest }, calls) {
 
 /** Race rivals { name, run, prepare?, read? } that are timed from a call until its promise resolves; those that fail are reported. */
 export async function raceCalls(rivals) {
-  const ready = [];
-  const failures = [];
-  for (const rival of rivals)
-    try {
-      await rival.prepare?.();
-      const { read = (result) => result } = rival;
-      read(await rival.run());
-      ready.push(rival);
-    } catch (error) {
-      failures.push({ name: rival.name, failed: error.message.split("\n")[0] });
-    }
-  return [...(await race(ready, pace)), ...failures];
+  return raceOrReport(rivals, pace);
 }
 
 // The first call compiles, and the second still finds cold memory.

@@ -4,6 +4,7 @@ import { timeOf } from "../harness/race.mjs";
 import { count, ratio } from "../harness/table.mjs";
 import { titleOf as gridTitle } from "../sparse/cases.mjs";
 import { ORDERS, OURS, PEER, titleOf } from "./dense.mjs";
+import { fastestOf } from "./products.mjs";
 import { CERTIFIED, CUBLAS, HARD, LONGEST } from "./reductions.mjs";
 import { BACKWARD, CORRECT, PEERS } from "./solve.mjs";
 import { MODES, PEER as SPSV } from "./sparse.mjs";
@@ -16,19 +17,23 @@ const ORDER_OF_LU = ORDERS.lu[1];
 const FASTER = { limit: 1.5, aim: 2.6 };
 const FASTER_IN_PLANE = { limit: 2, aim: 2.6 };
 const EXACT = 2.5;
+const PRODUCT = { limit: 0.8, aim: 1 };
+const ITERATION = { jacobi: { limit: 1.5, aim: 1.1 }, ilu0: { limit: 1, aim: 0.6 } };
 const SOLVE = { limit: 2, aim: 1 };
 const CORRECT_ORDER = 8192;
 // Multiples of the matrix: its binary32 copy is half of it, and vectors and diagonal blocks are below a tenth from this order on.
 const MEMORY = { limit: 0.6, from: 4096 };
 
 /** Rows of { row, value, unit, limit, aim, atLeast }; a value is undefined where it was not measured. */
-export function gpuLimits({ reductions = [], dense = [], sparse = [], solve = [] }) {
+export function gpuLimits({ reductions = [], dense = [], sparse = [], products = [], krylov = [], solve = [] }) {
   return [
     ...["sum", "dot"].flatMap((op) => Object.entries(SHARE).map(([kind, limit]) => ofCublas(reductions, op, kind, limit))),
     ...dense.filter(({ op, rows, cols }) => op === "gemv" && rows === cols).map((one) => speed(one, SHARE_OF_GEMV)),
     ...dense.filter(({ op }) => op === "trsv").map((one) => time(one, TRSV)),
     ...dense.filter(({ op, rows }) => op === "lu" && rows === ORDER_OF_LU).map((one) => time(one, LU)),
     ...sparse.flatMap(ofSparse),
+    ...products.map(ofProduct),
+    ...krylov.map(ofIteration),
     ...solve.flatMap(ofSolve),
   ];
 }
@@ -79,6 +84,17 @@ function ofSparse({ grid, solves, analyses }) {
       limit: EXACT,
     },
   ];
+}
+
+function ofProduct({ title, rivals }) {
+  const { ours, peer } = fastestOf(rivals);
+  return { row: `exspmv / SpMV, ${title}`, value: ratio(peer, ours), unit: " of its speed", ...PRODUCT, atLeast: true };
+}
+
+function ofIteration({ title, preconditioner, rivals }) {
+  const { ours, peer } = fastestOf(rivals);
+  const row = `an iteration of cg / cuBLAS and cuSPARSE, ${title}, ${preconditioner}`;
+  return { row, value: ratio(ours, peer), unit: " times its time", ...ITERATION[preconditioner] };
 }
 
 function ofSolve({ n, rivals, phases }) {

@@ -93,12 +93,16 @@ function ours({ device }, data, triangles, b, y, x) {
 function spsv({ runtime, sparse }, data, grid, triangles, b, y, x) {
   if (sparse.missing) return [];
   const whole = laplacianOf(grid);
-  const rival = (name, [lower, upper]) => {
-    const solvers = [sparse.triangle(lower, false, b.cuda, y.cuda), sparse.triangle(upper, true, y.cuda, x.cuda)];
+  const rival = (name, matrices) => {
+    const [lower, upper] = matrices.map((A) => sparse.upload(A));
+    const solvers = [sparse.triangle(lower, { upper: false }, b.cuda, y.cuda), sparse.triangle(upper, { upper: true }, y.cuda, x.cuda)];
     const all = (method) => () => {
       for (const solver of solvers) solver[method]();
     };
-    return { name, analyse: all("analyse"), solve: all("solve"), finish: runtime.finish, read: () => data.readCuda(x), free: all("free") };
+    const free = () => {
+      for (const one of [...solvers, lower, upper]) one.free();
+    };
+    return { name, analyse: all("analyse"), solve: all("solve"), finish: runtime.finish, read: () => data.readCuda(x), free };
   };
   return [rival(PEER, triangles), rival(`whole matrix, ${PEER}`, [whole, whole])];
 }

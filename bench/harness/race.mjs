@@ -63,7 +63,7 @@ async function rehearse({ run, prepare, once: single }, warmUp) {
 /**
  * Every rival, { name, run }, timed once per round; if run returns a promise, until it resolves. `prepare` runs before each
  * timing and is not timed; a rival with `once` is called once in total: a call of a minute needs no warming up. Returns for each
- * its result (as `read` extracts it from what run returns, if given), and median, minimum and all rounds in nanoseconds per call.
+ * its result (as `read` extracts it from what run returns, if given, or as its promise resolves), and median, minimum and all rounds in nanoseconds per call.
  */
 export async function race(rivals, { rounds, warmUp }) {
   const runners = [];
@@ -87,9 +87,35 @@ export async function race(rivals, { rounds, warmUp }) {
     const { name, run, prepare, read = (what) => what } = rival;
     if (!rival.once) await prepare?.();
     const last = rival.once ? result : await run();
-    outcomes.push({ name, result: read(last), median: quantile(times, 0.5), min: Math.min(...times), rounds: times });
+    outcomes.push({ name, result: await read(last), median: quantile(times, 0.5), min: Math.min(...times), rounds: times });
   }
   return outcomes;
+}
+
+/** The same for rivals that may fail, now or in their first call: they are reported as { name, failed }, after the others. */
+export async function raceOrReport(rivals, pace) {
+  const ready = [];
+  const failures = [];
+  for (const rival of rivals)
+    try {
+      await rival.prepare?.();
+      const { read = (result) => result } = rival;
+      await read(await rival.run());
+      ready.push(rival);
+    } catch (error) {
+      failures.push({ name: rival.name, failed: error.message.split("\n")[0] });
+    }
+  return [...(await race(ready, pace)), ...failures];
+}
+
+/** A rival that this build of the library does not have. */
+export function absent(name) {
+  return {
+    name,
+    run() {
+      throw new Error("this build does not have it");
+    },
+  };
 }
 
 /** The quantile q of these numbers, interpolated: the median for q = 0.5. */

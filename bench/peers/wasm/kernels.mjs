@@ -1,4 +1,4 @@
-// The plain WebAssembly kernels beside this file (level1.ts, dense.ts, peak.ts), compiled here and running in a memory of their own.
+// The plain WebAssembly kernels beside this file (level1.ts, dense.ts, sparse.ts, peak.ts), compiled here and running in a memory of their own.
 // The exact kernels are measured against them.
 import { main } from "assemblyscript/asc";
 import { ROOT } from "../../harness/provenance.mjs";
@@ -75,6 +75,24 @@ export async function plainDense({ memory }, engine) {
     tile(k, a, b, c) {
       tile(a.byteOffset, b.byteOffset, k, c.byteOffset, 4);
     },
+  };
+}
+
+/** The plain loops of a sparse product, with a matrix stored by rows, and of conjugate gradients. */
+export async function plainSparse({ memory }) {
+  const { spmv, axpy, xpay, multiply } = await instantiate("sparse", "simd", memory);
+  return {
+    /** y := A x */
+    spmv({ pointers, indices, values }, x, y) {
+      spmv(y.length, pointers.byteOffset, indices.byteOffset, values.byteOffset, x.byteOffset, y.byteOffset);
+      return y;
+    },
+    /** y := alpha x + y */
+    axpy: (alpha, x, y) => axpy(y.length, alpha, x.byteOffset, y.byteOffset),
+    /** y := x + beta y */
+    xpay: (x, beta, y) => xpay(y.length, x.byteOffset, beta, y.byteOffset),
+    /** z := x y, entry by entry */
+    multiply: (x, y, z) => multiply(z.length, x.byteOffset, y.byteOffset, z.byteOffset),
   };
 }
 

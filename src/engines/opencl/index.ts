@@ -24,9 +24,11 @@ import { inScope, type Scope } from "./device/scope.ts";
 import { Cpu } from "./hybrid/cpu.ts";
 import { approximateWithCpu } from "./hybrid/hybrid.ts";
 import { panelOnHost } from "./hybrid/panel.ts";
+import { deviceKrylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
+import { spmv } from "./sparse/spmv.ts";
 
 export type { Choices } from "./choices.ts";
 export { bestOf, type DeviceInfo, devices } from "./device/find.ts";
@@ -58,12 +60,13 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     reduce: call("reduce", (scope, ...args: Parameters<Reducer<unknown>>) => reduce(scope, ...args, choices)),
     map: call("map", map),
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
-    spmv: () => Promise.reject(new EngineError("exspmv: not on this engine")),
+    spmv: call("exspmv", (scope, ...args: Args<"spmv">) => spmv(scope, ...args)),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, luBy(choices.lu))))) as number;
     },
+    krylov: deviceKrylov(device),
     plan: (...args: Args<"plan">) => run(plan(device, ...args, choices.sparse)),
     approximate: approximateWithCpu(run, device, choices, cpu),
     memory: { ...deviceMemory(device, run), firstNotFinite: firstNotFiniteOn },

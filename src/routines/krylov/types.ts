@@ -29,6 +29,7 @@ export interface IterativeOptions {
   signal?: AbortSignalLike | undefined;
 }
 
+/** Why an iterative solver ended. */
 export type IterativeReason = "tolerance" | "maxIterations" | "breakdown" | "stagnation" | "notFinite";
 
 /** The result of an iterative solver: the same on every engine. */

@@ -26,6 +26,11 @@ export class Scope {
     return buffer;
   }
 
+  /** Release this memory together with the scope's own. */
+  adopt(buffer: DeviceBuffer): void {
+    this.buffers.push(buffer);
+  }
+
   /** New memory with a copy of this data. */
   copy(from: ArrayBufferView): DeviceBuffer {
     const buffer = this.scratch(from.byteLength);

@@ -206,10 +206,18 @@ void addElements(Cascade *c, Ladder *l, __local double *slot, const REAL *v, con
 }
 
 // Add n elements of x from `fromX` and of y from `fromY`, multiples of WIDTH. `memory` has a counter, 0 before and after, and a
-// record per work-group: the last group to finish adds them and writes record `at` of `sums`. The last iteration is padded with
-// zeros.
+// record per work-group: the last group to finish adds them and writes record `at` of `sums`, or with FINISH completes a reduction of
+// the iterative solvers (krylov/finish.cl). The last iteration is padded with zeros.
+#ifdef FINISH
+#define RESULT volatile __global double *state, double depth, int finish, int iteration, int sequence
+#else
+#define RESULT volatile __global double *sums, int at
+#endif
 __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, const __global REAL *y, __local double *pool,
-                      volatile __global double *memory, volatile __global double *sums, int at) {
+                      volatile __global double *memory, RESULT) {
+#ifdef FINISH
+  if (!isRunning(state)) return;
+#endif
   __local int last;
   int id = get_local_id(0), groups = get_num_groups(0);
   volatile __global int *counter = (volatile __global int *)memory;
@@ -281,8 +289,16 @@ __kernel void cascade(long fromX, long fromY, long n, const __global REAL *x, co
   }
   gather(&c, pool);
   if (id == 0) {
+    bool exactly = !ERRORS || errorsAreExact(c.minWordX, OP == DOT ? c.minWordY : c.minWordX);
+#ifdef FINISH
+    double bound = c.size == 0 ? 0.0 : depth * U * c.size * MORE + 0x1p-1074;
+    if (!exactly) bound += n * 0x1p-1074;
+    double v = bound < LARGE ? provedSum(c.level, bound, OP == SQUARE) : NOT_PROVED;
+    finishReduction(state, v, finish, iteration, sequence);
+#else
     writeRecord(sums + at * RECORD, &c);
-    if (ERRORS) sums[at * RECORD + LEVELS + 1] = errorsAreExact(c.minWordX, OP == DOT ? c.minWordY : c.minWordX);
+    if (ERRORS) sums[at * RECORD + LEVELS + 1] = exactly;
+#endif
     *counter = 0;
   }
 }

@@ -9,7 +9,7 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import type { ExactStage } from "../../kernels.ts";
 import type { Choices } from "../choices.ts";
-import { long, type RealType, realOf } from "../device/numbers.ts";
+import { double, long, type RealType, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
@@ -100,14 +100,17 @@ function groupsFor(device: Device, kernel: Kernel, { group, groups }: Layout, wo
   return { group: size, groups: Math.max(1, Math.min(device.computeUnits * groups, Math.ceil(work / size))) };
 }
 
-// A kernel of reduce.cl for these terms.
-function filterKernel(device: Device, name: string, { op, same, types: [type] }: Omit<Terms, "pieces">, how: Filter): Kernel {
-  return device.kernel(name, [certificate, filter], {
+// A kernel of reduce.cl for these terms. `finish` is the source of what follows the reduction, if the device does it.
+function filterKernel(device: Device, name: string, terms: Omit<Terms, "pieces">, how: Filter, finish?: string): Kernel {
+  const { op, same, types } = terms;
+  const [type] = types;
+  return device.kernel(name, finish === undefined ? [certificate, filter] : [certificate, finish, filter], {
     REAL: type,
     OP: op === "sum" ? 0 : op === "asum" ? 1 : same ? 3 : 2,
     LEVELS: how.levels,
     WIDTH: widthOf(type),
     UNROLL: how.unroll,
+    ...(finish === undefined ? {} : { FINISH: 1 }),
   });
 }
 
@@ -143,7 +146,7 @@ function* cascade(scope: Scope, terms: Terms, into: Superaccumulator, given: Par
   const sums = scope.scratch(8 * pieces.length * record);
   const depths = pieces.map(({ x, y, fromX, fromY, count }, i) => {
     const { group, groups } = groupsFor(device, kernel, how, count / width);
-    const pool = { localBytes: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group) };
+    const pool = { localBytes: poolFor(how, group).localBytes };
     device.launch(kernel, [groups], [group], [long(fromX), long(fromY), long(count), x, y, pool, memory, sums, i]);
     return depthOf(how, errors, width, count, group, groups);
   });
@@ -159,6 +162,53 @@ function* cascade(scope: Scope, terms: Terms, into: Superaccumulator, given: Par
   if (!(bound < 2 ** 1000) || !parts.every(Number.isFinite)) return Number.NaN;
   for (const v of parts) into.add(v);
   return bound;
+}
+
+/** Whether launchDot() takes vectors of this length: one launch adds all terms. */
+export const fitsOneLaunch = (n: number): boolean => n <= MAX_TERMS;
+
+/** A part of a vector of binary64 numbers on the device; `from` is even. */
+export interface Elements {
+  readonly buffer: DeviceBuffer;
+  readonly from: number;
+}
+
+/**
+ * Start the dot product of two vectors of length n, or the norm of one (y is x), and what follows from it there: `finish` is the source of
+ * finishReduction(), and `args` are its arguments after the bound's depth. The host does not wait.
+ */
+export function launchDot(
+  scope: Scope,
+  n: number,
+  x: Elements,
+  y: Elements,
+  root: boolean,
+  finish: string,
+  state: DeviceBuffer,
+  args: readonly number[],
+): void {
+  const { device } = scope;
+  const kernel = filterKernel(device, "cascade", { op: "dot", same: root, types: ["double", "double"] }, FILTER, finish);
+  const { group, groups } = groupsFor(device, kernel, FILTER, n / 2);
+  const { localBytes, record } = poolFor(FILTER, group);
+  const memory = workspace(scope, device.computeUnits * FILTER.groups * record);
+  const depth = double(depthOf(FILTER, true, 2, n, group, groups));
+  const terms = [long(x.from), long(y.from), long(n), x.buffer, y.buffer] as const;
+  device.launch(kernel, [groups], [group], [...terms, { localBytes }, memory, state, depth, ...args]);
+}
+
+/** The same exactly, for a sum that the certificate did not decide. Returns the result. */
+export function* exactDot(scope: Scope, n: number, x: Elements, y: Elements, root: boolean): Work<number> {
+  const sum = new Superaccumulator();
+  const pieces = [{ x: x.buffer, y: y.buffer, fromX: x.from, fromY: y.from, count: n }];
+  yield* expand(scope, { op: "dot", same: false, types: ["double", "double"], pieces }, sum);
+  return roundSum(sum, root, "nearest", "binary64");
+}
+
+// The local memory of a work-group, and the numbers in a record.
+function poolFor({ levels }: Filter, group: number): { localBytes: number; record: number } {
+  const record = levels + 3;
+  return { localBytes: 8 * Math.max(record * ((group + 1) >> 1), (levels + 1) * group), record };
 }
 
 // The maximum number of additions that a term goes through at the last level: one for each term and each error term of its block, and

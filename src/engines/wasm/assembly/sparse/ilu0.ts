@@ -160,8 +160,7 @@ function factorLine<T>(i: i32): i32 {
 
 @inline function valueAt<T>(p: i32): f64 { return one<T>(values + <usize>p * sizeof<T>()); }
 
-// Whether the first lanes all had the same sign and exponent; not so if they were NaN, since a sum that is NaN has another exponent than
-// any grid.
+// Whether the numbers in the first lane all had the same sign and exponent.
 @inline function sameBits(or: v128, and: v128): bool {
   const x = i64x2.extract_lane(v128.xor(or, and), 0);
   return x >>> 52 == 0;

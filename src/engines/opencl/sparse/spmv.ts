@@ -1,0 +1,150 @@
+// y := alpha A x + beta y for a sparse matrix on a device: entries that the certificate proves, then the others exactly, without a read
+// by the host in between. Called by the engine, and by the iterative solvers, which prepare a matrix once.
+import { type Integers, isOnHost, type Operand } from "../../../arrays/operands.ts";
+import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
+import { bufferOf } from "../../deviceArray.ts";
+import type { SparseOperator } from "../../kernels.ts";
+import { double } from "../device/numbers.ts";
+import type { Scope } from "../device/scope.ts";
+import { prefixSums } from "./scan.ts";
+import { realDefines, SetupKernels } from "./setupKernels.ts";
+import { sort } from "./sort.ts";
+import { finishSources, productSources } from "./sources.ts";
+import { countKeys } from "./triangle.ts";
+import { PRODUCT_WORDS } from "./words.ts";
+
+/** How work is divided: the steps of a block, the entries of the longest row that is never cut, and the launches. */
+export interface SpmvTuning {
+  readonly step: number;
+  readonly uncut: number; // less than step
+  readonly group: number; // work-items in a group
+  readonly deep: number; // loads of a work-item at a time
+  readonly finishing: number; // work-items in a group that finishes entries
+  readonly groups: number; // of these
+}
+
+/** A matrix by rows on the device, divided into blocks, and memory for one product at a time. */
+export interface DeviceProduct {
+  readonly rows: number;
+  readonly width: number; // bytes of a number
+  readonly tuning: SpmvTuning;
+  readonly blocks: number;
+  readonly pointers: DeviceBuffer;
+  readonly indices: DeviceBuffer;
+  readonly values: DeviceBuffer;
+  readonly starts: DeviceBuffer;
+  readonly edges: DeviceBuffer;
+  /** Sums of parts of rows: two per block, for the row that ends and the one that begins there. */
+  readonly partials: DeviceBuffer;
+  /** The rows that were cut. */
+  readonly longs: DeviceBuffer;
+  /** Counters, and the entries of y that are not proved. */
+  readonly words: DeviceBuffer;
+  readonly list: DeviceBuffer;
+}
+
+export function* spmv(
+  scope: Scope,
+  alpha: number,
+  A: SparseOperator,
+  x: Operand,
+  beta: number,
+  y: Operand,
+  given: Partial<SpmvTuning> = {},
+): Work<void> {
+  const into = beta !== 0 ? scope.vector(y) : scope.result(y);
+  launchSpmv(scope.device, prepareSpmv(scope, A, given), alpha, scope.vector(x), beta, into);
+  yield* scope.store(into, y);
+}
+
+/** The tuning for a device. */
+export function spmvTuning(device: Device): SpmvTuning {
+  if (device.type !== "gpu") return { step: 872, uncut: 256, group: 16, deep: 2, finishing: 1, groups: 2 * device.computeUnits };
+  return { step: 872, uncut: 256, group: Math.min(128, device.maxGroupSize), deep: 8, finishing: 32, groups: 16 * device.computeUnits };
+}
+
+/** Divide a matrix into blocks for products; a matrix by columns is transposed first. Memory belongs to the scope, and nothing waits. */
+export function prepareSpmv(scope: Scope, A: SparseOperator, given: Partial<SpmvTuning> = {}): DeviceProduct {
+  const { device } = scope;
+  const { rows } = A;
+  const entries = A.indices.length;
+  const tuning = { ...spmvTuning(device), ...given };
+  const blocks = Math.max(1, Math.ceil((rows + entries) / tuning.step));
+  const matrix = A.byRows
+    ? { pointers: onDevice(scope, A.pointers), indices: onDevice(scope, A.indices), values: scope.vector(A.values) }
+    : byRows(scope, A);
+  const product: DeviceProduct = {
+    ...matrix,
+    rows,
+    width: A.values.BYTES_PER_ELEMENT,
+    tuning,
+    blocks,
+    starts: scope.scratch(4 * (blocks + 1)),
+    edges: scope.scratch(4 * (blocks + 1)),
+    partials: scope.scratch(48 * blocks),
+    longs: scope.scratch(12 * blocks),
+    words: scope.scratch(4 * PRODUCT_WORDS),
+    list: scope.scratch(4 * rows),
+  };
+  const { pointers, starts, edges, longs, words } = product;
+  device.fill(words, new Int32Array(1));
+  const { group } = tuning;
+  const args = [rows, blocks, pointers, starts, edges, longs, words];
+  device.launch(blockKernel(device, "spmvDivide", product), [Math.ceil((blocks + 1) / group)], [group], args);
+  return product;
+}
+
+/** Start y := alpha A x + beta y. */
+export function launchSpmv(device: Device, product: DeviceProduct, alpha: number, x: DeviceBuffer, beta: number, y: DeviceBuffer): void {
+  const { rows, tuning, blocks, pointers, indices, values, starts, edges, partials, longs, words, list } = product;
+  if (rows === 0) return;
+  const reads = Number(alpha !== 0);
+  const scalars = [double(reads ? alpha : 1), double(beta)]; // no terms are read: the sum is 0
+  const matrix = [pointers, indices, values];
+  device.launch(
+    blockKernel(device, "spmvBlocks", product),
+    [blocks],
+    [tuning.group],
+    [...matrix, starts, edges, x, ...scalars, y, reads, partials, words, list],
+  );
+  device.launch(
+    finishKernel(device, product),
+    [tuning.groups],
+    [tuning.finishing],
+    [...matrix, x, ...scalars, y, reads, partials, longs, words, list],
+  );
+}
+
+function blockKernel(device: Device, name: string, { width, tuning: { step, uncut, group, deep } }: DeviceProduct): Kernel {
+  return device.kernel(name, productSources, { ...realDefines(width), STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep });
+}
+
+const COPIES = 4; // accumulators that a group shares, for fewer conflicts at a digit; the second is also used to multiply by alpha
+
+function finishKernel(device: Device, { width, tuning: { finishing } }: DeviceProduct): Kernel {
+  return device.kernel("spmvFinish", finishSources, { ...realDefines(width), FINISHING: finishing, STRIDE: finishing === 1 ? 2 : COPIES });
+}
+
+const onDevice = (scope: Scope, array: Integers): DeviceBuffer => (isOnHost(array) ? scope.copy(array) : bufferOf(array));
+
+// The rows of a matrix by columns: its entries sorted by row, stably, with the columns in which they were found.
+function byRows(scope: Scope, A: SparseOperator): Pick<DeviceProduct, "pointers" | "indices" | "values"> {
+  const { device } = scope;
+  const { rows, cols } = A;
+  const entries = A.indices.length;
+  const setup = new SetupKernels(scope, { A: { ...A, format: "csc" }, n: rows, upper: false, byRows: false, unit: false });
+  const { begins, index } = setup.stored;
+  const width = A.values.BYTES_PER_ELEMENT;
+  const pointers = countKeys(setup, index, entries, rows + 1);
+  prefixSums(setup, pointers, rows + 1);
+  const [, source] = sort(setup, entries, rows, [index]) as [DeviceBuffer, DeviceBuffer];
+  const [indices, values] = [scope.scratch(4 * entries), scope.scratch(width * entries)];
+  if (entries > 0)
+    device.launch(
+      device.kernel("spmvTranspose", productSources, realDefines(width)),
+      [Math.ceil(entries / setup.group)],
+      [setup.group],
+      [entries, cols, begins, source, scope.vector(A.values), indices, values],
+    );
+  return { pointers, indices, values };
+}
