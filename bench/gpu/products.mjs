@@ -42,7 +42,9 @@ async function measure(gpu, data, engine, { title, make }) {
   const y = data.allocate(A.rows);
   const calls = await wholeCalls(engine, A, data.read(x));
   const peers = spmv(gpu.cuda, data, A, x, y);
-  const outcomes = await raceOnDevice([...ours(gpu, data, A, x, y), ...calls.rivals, ...peers.rivals]);
+  const kernels = ours(gpu, data, A, x, y);
+  const outcomes = await raceOnDevice([kernels, ...calls.rivals, ...peers.rivals]);
+  kernels.free();
   calls.free();
   peers.free();
   const wrong = differentBits(outcomes.filter(({ name }) => name.startsWith(OURS))) ?? farApart(outcomes);
@@ -54,11 +56,11 @@ async function measure(gpu, data, engine, { title, make }) {
 
 // The kernels alone, many products before one wait.
 function ours({ device }, data, A, x, y) {
-  if (!device.spmv) return [];
   const [pointers, indices, values] = [A.pointers, A.indices, A.values].map((array) => data.upload(array));
   const uploaded = { ...A, pointers, indices, values };
-  const enqueue = () => device.spmv(uploaded, x.array, y.array);
-  return [{ name: PRODUCT, enqueue, finish: () => device.finish(), read: () => data.read(y) }];
+  const product = device.product(uploaded);
+  const enqueue = () => product.launch(x.array, y.array);
+  return { name: PRODUCT, enqueue, finish: () => device.finish(), read: () => data.read(y), free: () => product.free() };
 }
 
 // Calls of the engine with residents, until the promise resolves: one, and several at once with an output each.

@@ -179,19 +179,20 @@ export class Recurrence {
         this.breakUnless(v !== 0 && Number.isFinite(v) && Number.isFinite(s.alpha));
         break;
       case "bicgHalf":
-        if (v <= s.bound) {
-          this.norms.push(v);
-          this.status = "half";
-        } else this.breakUnless(Number.isFinite(v));
+        this.breakUnless(Number.isFinite(v));
+        if (this.status !== "running" || !(v <= s.bound)) break;
+        this.norms.push(v);
+        this.status = "half";
         break;
       case "omega":
         s.omega = s.ts / v;
         this.breakUnless(v !== 0 && Number.isFinite(v) && Number.isFinite(s.ts) && Number.isFinite(s.omega));
         break;
       case "bicgTest":
-        if (Number.isFinite(v)) this.norms.push(v);
+        this.breakUnless(Number.isFinite(v));
+        if (this.status !== "running") break;
+        this.norms.push(v);
         if (v <= s.bound) this.status = "tolerance";
-        else this.breakUnless(Number.isFinite(v));
         break;
       case "bicgBeta":
         s.beta = (v / s.rho) * (s.alpha / s.omega);

@@ -7,17 +7,18 @@ import type { Real, Reduction } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
 import type { DeviceBuffer, Kernel, KernelArgument, Work } from "../device.ts";
-import { DeviceArray } from "../deviceArray.ts";
-import type { ExactStage, Levels, Schedule, Substitution } from "../kernels.ts";
+import { bufferOf, DeviceArray } from "../deviceArray.ts";
+import type { ExactStage, Levels, Schedule, SparseOperator, Substitution } from "../kernels.ts";
 import { runSync } from "../steps.ts";
 import { gemvBy } from "./dense/gemv.ts";
 import { lu } from "./dense/lu.ts";
 import { luUnblocked } from "./dense/luUnblocked.ts";
 import { trsvBy } from "./dense/trsv.ts";
 import { type OpenclDevice, openDevice } from "./device/device.ts";
-import { inScope, type Scope } from "./device/scope.ts";
+import { inScope, Scope } from "./device/scope.ts";
 import { backendOn, kernelsOn } from "./index.ts";
 import { reduce } from "./reductions/reduce.ts";
+import { launchSpmv, prepareSpmv } from "./sparse/spmv.ts";
 import { levelsOn } from "./sparse/study.ts";
 import type { LevelFinder } from "./sparse/tuning.ts";
 
@@ -111,6 +112,16 @@ export class StudyDevice {
     const sum = new Superaccumulator();
     this.kernels.accumulateBy(stage, op, x, y, sum);
     return sum.round();
+  }
+
+  /** y := A x for a sparse matrix by rows, prepared once. A launch does not wait. */
+  product(A: Omit<SparseOperator, "byRows">): { launch(x: Operand, y: Operand): void; free(): void } {
+    const scope = new Scope(this.device, "exspmv");
+    const product = prepareSpmv(scope, { ...A, byRows: true });
+    return {
+      launch: (x, y) => launchSpmv(this.device, product, 1, bufferOf(x), 0, bufferOf(y)),
+      free: () => scope.free(),
+    };
   }
 
   /** y := A x */

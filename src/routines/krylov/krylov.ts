@@ -48,7 +48,7 @@ function* solveWith(
 ): Routine<IterativeSolution> {
   const { preconditioner, x0, restart, maxIterations } = settings;
   const { rows: n } = A;
-  const m = Math.min(restart, Math.max(1, maxIterations), n);
+  const m = Math.min(restart, Math.max(1, maxIterations));
   const counts =
     routine === "gmres"
       ? { vectors: VECTORS, basis: m + 1, scalars: scalarsOf(m) }
@@ -123,8 +123,8 @@ class Solver {
     let norm = yield* this.trueNorm();
     this.history.push(norm);
     for (let restarts = 0; ; restarts++) {
-      if (norm <= this.bound) return yield* this.end("tolerance", norm, normOfB);
       if (!Number.isFinite(norm)) return yield* this.end("notFinite", norm, normOfB);
+      if (norm <= this.bound) return yield* this.end("tolerance", norm, normOfB);
       const reason = yield* routine === "gmres" ? this.cycles(norm) : this.recurrence(METHODS[routine]);
       const before = norm;
       norm = yield* this.trueNorm();
@@ -195,8 +195,8 @@ class Solver {
   // The cycles of gmres, from r on, whose norm is known.
   private *cycles(startingNorm: number): Routine<IterativeReason> {
     for (let norm = startingNorm; ; norm = yield* this.trueNorm()) {
-      if (norm <= this.bound) return "tolerance";
       if (!Number.isFinite(norm)) return "notFinite";
+      if (norm <= this.bound) return "tolerance";
       if (this.iterations === this.settings.maxIterations) return "maxIterations";
       const problem = new LeastSquares(norm);
       const reason = yield* this.cycle(problem);

@@ -4,8 +4,9 @@
 // The host gives the commands of several iterations and then reads the state. A reduction rounds its sum on the device. If the certificate
 // does not decide a sum, the recurrence stops there: later commands do nothing, and the host computes the sum exactly and repeats the commands
 // after it. So the result does not depend on when the host looks.
-import type { StridedOperand } from "../../../arrays/matrix.ts";
+
 import { EngineError } from "../../../arrays/errors.ts";
+import type { StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { bufferOf, DeviceArray } from "../../deviceArray.ts";
@@ -74,8 +75,7 @@ class DeviceWorkspace implements Workspace {
   private readonly known: Float64Array; // the state at the last look
   private readonly diagonal: DeviceBuffer | undefined;
   private readonly room: DeviceArray; // for a column of the basis as a vector of its own, and between two plans
-  private readonly open: DeviceBuffer; // the state of a recurrence that goes on, for products outside it
-  private readonly isOpen: boolean;
+  private readonly stops: boolean; // whether all commands stop with the recurrence
   private commands: Command[] = [];
   private iteration = 0;
 
@@ -84,7 +84,8 @@ class DeviceWorkspace implements Workspace {
     private readonly system: KrylovSystem,
   ) {
     const { routine, n, A, vectors, basis, scalars, preconditioner } = system;
-    if (!fitsOneLaunch(n)) throw new EngineError(`${routine}: A has order ${n}, expected one whose vectors ${device.name} adds in one launch`);
+    if (!fitsOneLaunch(n))
+      throw new EngineError(`${routine}: A has order ${n}, expected one whose vectors ${device.name} adds in one launch`);
     this.n = n;
     this.scope = new Scope(device, routine);
     try {
@@ -95,11 +96,10 @@ class DeviceWorkspace implements Workspace {
       this.diagonal = preconditioner === "jacobi" ? this.scope.scratch(8 * n) : undefined;
       this.known = new Float64Array(EXTRA + scalars);
       this.state = this.scope.copy(this.known);
-      this.open = this.scope.copy(new Float64Array(1));
       this.put(system.b, B);
       if (system.x0) this.put(system.x0, X);
       else device.fill(this.bufferOf(X), new Float64Array(1));
-      this.isOpen = !("data" in A) && preconditioner !== "plans";
+      this.stops = !("data" in A) && preconditioner !== "plans";
       this.matrix = this.load(A);
     } catch (error) {
       this.scope.free();
@@ -147,7 +147,7 @@ class DeviceWorkspace implements Workspace {
     yield* command.give();
   }
 
-  private multiply(alpha: number, x: number, beta: number, y: number, gate: DeviceBuffer): Command {
+  private multiply(alpha: number, x: number, beta: number, y: number, gate?: DeviceBuffer): Command {
     const self = this;
     return {
       *give() {
@@ -165,7 +165,7 @@ class DeviceWorkspace implements Workspace {
 
   *residual(x: number, y: number): Routine<void> {
     this.device.copy(this.bufferOf(B), this.bufferOf(y), 8 * this.n);
-    yield* this.multiply(-1, x, 1, y, this.open).give();
+    yield* this.multiply(-1, x, 1, y).give();
   }
 
   *zeroDiagonal(): Routine<number> {
@@ -288,7 +288,7 @@ class DeviceWorkspace implements Workspace {
 
   /** Products and preconditioners that wait for the host do not stop with the recurrence: then the host looks after every iteration. */
   ahead(done: number): number {
-    return this.isOpen ? Math.min(MAX_AHEAD, 1 + Math.floor(done / LOOK_RATIO)) : 1;
+    return this.stops ? Math.min(MAX_AHEAD, 1 + Math.floor(done / LOOK_RATIO)) : 1;
   }
 
   begin(iteration: number): void {
@@ -313,8 +313,10 @@ class DeviceWorkspace implements Workspace {
     const { known, device, n } = this;
     const at = known[SEQUENCE] as number;
     const { x, y, root, finish, iteration } = (this.commands[at] as Command).reduction as Required<Command>["reduction"];
-    const value = yield* inScope(device, this.scope.routine, (scope): Work<number> =>
-      exactDot(scope, n, this.elements(x), this.elements(y), root),
+    const value = yield* inScope(
+      device,
+      this.scope.routine,
+      (scope): Work<number> => exactDot(scope, n, this.elements(x), this.elements(y), root),
     );
     const recurrence = new Recurrence(known.length - EXTRA);
     for (const scalar of SCALARS) recurrence.values[scalar] = known[placeOf(scalar)] as number;

@@ -4,6 +4,16 @@
 // few, add the products of each row. Rows of at most UNCUT entries belong to the block where they begin. Longer ones may be cut at the
 // end of a block; spmvFinish adds their parts, and computes exactly the entries of y that no certificate proves.
 
+// With GATED, a product does nothing unless the first number of its last argument is 0: the state of a recurrence that goes on
+// (krylov/layout.ts).
+#ifdef GATED
+#define GATE , volatile __global const double *gate
+#define RETURN_IF_CLOSED if (gate[0] != 0) return
+#else
+#define GATE
+#define RETURN_IF_CLOSED
+#endif
+
 // The exact sum differs from sum + rest by at most `lost`, as computed: all additions to `rest` return their errors, and only the sum of
 // the magnitudes of these is rounded. In sums of a few numbers of similar size nothing is lost, so ties are decided here: they are
 // frequent in such sums, one in eight for the Laplace operator on a grid. 2 n additions to `lost` lose less than 2^-20 of it, for
@@ -147,7 +157,8 @@ Part partOf(int row, int first, int from, int end, __global const int *pointers)
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
     __global const int *pointers, __global const int *indices, __global const REAL *values, __global const int *starts,
     __global const int *edges, __global const REAL *x, double alpha, double beta, __global REAL *y, int reads, __global double *partials,
-    volatile __global int *words, __global int *list) {
+    volatile __global int *words, __global int *list GATE) {
+  RETURN_IF_CLOSED;
   __local double high[CAPACITY];
 #if REAL_BYTES == 8
   __local double low[CAPACITY];
@@ -281,7 +292,8 @@ void finishExactly(__local long *acc, int row, int begin, int end, __global cons
 __kernel __attribute__((reqd_work_group_size(FINISHING, 1, 1))) void spmvFinish(
     __global const int *pointers, __global const int *indices, __global const REAL *values, __global const REAL *x, double alpha,
     double beta, __global REAL *y, int reads, __global const double *partials, __global const int *longs, volatile __global int *words,
-    __global const int *list) {
+    __global const int *list GATE) {
+  RETURN_IF_CLOSED;
   __local long acc[ACCUMULATOR * STRIDE];
   __local Sum sums[FINISHING];
   __local int isOpen;

@@ -94,35 +94,53 @@ export function prepareSpmv(scope: Scope, A: SparseOperator, given: Partial<Spmv
   return product;
 }
 
-/** Start y := alpha A x + beta y. */
-export function launchSpmv(device: Device, product: DeviceProduct, alpha: number, x: DeviceBuffer, beta: number, y: DeviceBuffer): void {
+/** Start y := alpha A x + beta y. With a `gate`, nothing happens if its first number is not 0 by then. */
+export function launchSpmv(
+  device: Device,
+  product: DeviceProduct,
+  alpha: number,
+  x: DeviceBuffer,
+  beta: number,
+  y: DeviceBuffer,
+  gate?: DeviceBuffer,
+): void {
   const { rows, tuning, blocks, pointers, indices, values, starts, edges, partials, longs, words, list } = product;
   if (rows === 0) return;
   const reads = Number(alpha !== 0);
   const scalars = [double(reads ? alpha : 1), double(beta)]; // no terms are read: the sum is 0
   const matrix = [pointers, indices, values];
+  const gates = gate ? [gate] : [];
+  const gated: Defines = gate ? { GATED: 1 } : {};
   device.launch(
-    blockKernel(device, "spmvBlocks", product),
+    blockKernel(device, "spmvBlocks", product, gated),
     [blocks],
     [tuning.group],
-    [...matrix, starts, edges, x, ...scalars, y, reads, partials, words, list],
+    [...matrix, starts, edges, x, ...scalars, y, reads, partials, words, list, ...gates],
   );
   device.launch(
-    finishKernel(device, product),
+    finishKernel(device, product, gated),
     [tuning.groups],
     [tuning.finishing],
-    [...matrix, x, ...scalars, y, reads, partials, longs, words, list],
+    [...matrix, x, ...scalars, y, reads, partials, longs, words, list, ...gates],
   );
 }
 
-function blockKernel(device: Device, name: string, { width, tuning: { step, uncut, group, deep } }: DeviceProduct): Kernel {
-  return device.kernel(name, productSources, { ...realDefines(width), STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep });
+type Defines = Readonly<Record<string, number>>;
+
+function blockKernel(
+  device: Device,
+  name: string,
+  { width, tuning: { step, uncut, group, deep } }: DeviceProduct,
+  more: Defines = {},
+): Kernel {
+  return device.kernel(name, productSources, { ...realDefines(width), STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, ...more });
 }
 
 const COPIES = 4; // accumulators that a group shares, for fewer conflicts at a digit; the second is also used to multiply by alpha
 
-function finishKernel(device: Device, { width, tuning: { finishing } }: DeviceProduct): Kernel {
-  return device.kernel("spmvFinish", finishSources, { ...realDefines(width), FINISHING: finishing, STRIDE: finishing === 1 ? 2 : COPIES });
+function finishKernel(device: Device, { width, tuning: { finishing } }: DeviceProduct, more: Defines): Kernel {
+  const stride = finishing === 1 ? 2 : COPIES;
+  return device.kernel("spmvFinish", finishSources, { ...realDefines(width), FINISHING: finishing, STRIDE: stride, ...more });
 }
 
 const onDevice = (scope: Scope, array: Integers): DeviceBuffer => (isOnHost(array) ? scope.copy(array) : bufferOf(array));
