@@ -96,7 +96,7 @@ export interface Levels {
 
 /**
  * A sparse triangular system after the analysis. Lines are rows, or columns in the plain column-wise schedules. Line l has the entries
- * begins[l] to begins[l + 1] - 1; `diagonalAt` tells which of them is its diagonal, and is undefined if none is. Without `order`, line l
+ * begins[l] to ends[l] - 1; `diagonalAt` tells which of them is its diagonal, and is undefined if none is. Without `order`, line l
  * belongs to unknown l, indices are unknowns, and substitution is in natural order, from the last unknown on if `upper`. With it, order[k]
  * is the unknown solved k-th, line k belongs to that unknown, and indices are positions in that order. All arrays are in reserved memory.
  */
@@ -106,6 +106,7 @@ export interface SparseTriangle {
   readonly exact: boolean;
   readonly schedule: Schedule;
   readonly begins: Int32Array;
+  readonly ends: Int32Array; // begins.subarray(1), unless other entries lie between the lines
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined; // undefined: ones; `values` if the lines contain it
@@ -121,8 +122,9 @@ export interface SparseTriangle {
 export interface RowBlocks {
   readonly n: number;
   readonly reversed: boolean; // the k-th row is row n - 1 - k, and the position of unknown k is n - 1 - k
-  /** Where rows begin, and the end. A row may contain its diagonal, which refers to its own block. */
+  /** Where rows begin and end. A row may contain its diagonal, which refers to its own block. */
   readonly begins: Int32Array;
+  readonly ends: Int32Array;
   readonly indices: Int32Array;
   /** Where blocks begin, and the end; the block of every 32nd row. */
   readonly starts: Int32Array;

@@ -67,6 +67,14 @@ describeEngines(`ilu0 has the bits and the errors of the reference, HALFULP_SEED
       const rough = mapped(A, (v) => v * (1 + source.signed() / 8));
       for (const B of [A, rough, toCsc(rough), single(A), single(rough)]) expect(await check(routines, B)).toBe(true);
     }
+    const chain = laplacian(1500, 1); // each line waits for the one before it
+    for (const A of [chain, toCsc(chain)])
+      expect(
+        await check(
+          routines,
+          mapped(A, (v) => v + source.signed() / 8),
+        ),
+      ).toBe(true);
     for (const A of [powerLaw(300, 3000, 1), toCsc(powerLaw(500, 2500, 2))]) await check(routines, A);
   });
 

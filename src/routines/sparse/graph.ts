@@ -54,7 +54,7 @@ const NEIGHBOURS_PER_BLOCK = 8;
 
 // For each block, the other blocks that its entries refer to, each once.
 function neighbours({ reserve, release, neighbours: find }: GraphKernels, pattern: SystemPattern, blocks: Blocks): Pattern {
-  const { n, upper, order, begins, indices } = pattern;
+  const { n, upper, order, begins, ends, indices } = pattern;
   const count = blocks.starts.length - 1;
   const lengths = [count + 1, blocks.lookup.length, count, count + 1, NEIGHBOURS_PER_BLOCK * count];
   const memory = new ReservedArrays(
@@ -66,7 +66,7 @@ function neighbours({ reserve, release, neighbours: find }: GraphKernels, patter
   lookup.set(blocks.lookup);
   visitedBy.fill(-1);
   pointers[0] = 0;
-  const rowBlocks = { n, reversed: upper && !order, begins, indices, starts, lookup, visitedBy, pointers, adjacent };
+  const rowBlocks = { n, reversed: upper && !order, begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent };
   const found: Int32Array[] = [];
   for (let block = 0, first = 0; block < count; first = block) {
     block = find(rowBlocks, first);

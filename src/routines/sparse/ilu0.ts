@@ -1,11 +1,11 @@
 // ilu0, the incomplete LU factorization without fill: checks, the kernel of the engine, and its errors. Called by routines.ts, and by the
 // iterative solvers (krylov/preconditioner.ts). A "line" is a row of a matrix by rows and a column of one by columns.
 import { ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
-import { type Integers, isOnHost, isSparseOnHost, type SparseOperand } from "../../arrays/operands.ts";
+import { type EngineArray, isOnHost, isSparseOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse, patternInfoOf, toCsc, toCsr, trusted } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newIntegers, newVector } from "../../arrays/vectors.ts";
-import type { Breakdown, HostLines } from "../../engines/kernels.ts";
+import type { Breakdown, HostLines, SparseLines } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { download } from "../transfer.ts";
 
@@ -14,6 +14,12 @@ export function* ilu0(A: SparseOperand): Routine<Sparse<Real>> {
   checkSparse("ilu0", "A", A);
   checkSquare(A);
   const info = patternInfoOf(A);
+  if (!isSparseOnHost(A) && info.ascends) {
+    const values = newVector("ilu0", A.values, A.values.length);
+    yield* factorOnEngine(A, values);
+    const { pointers, indices } = yield* patternOnHost(A);
+    return trusted({ ...A, pointers, indices, values } as Sparse<Real>, info);
+  }
   const later = (yield (_, later) => later) as boolean;
   const host = isSparseOnHost(A) ? A : yield* onHost(A);
   const own = later && host === A ? { ...host, pointers: host.pointers.slice(), indices: host.indices.slice() } : host;
@@ -21,23 +27,50 @@ export function* ilu0(A: SparseOperand): Routine<Sparse<Real>> {
   const lines = linesOf(S);
   checkFinite(own);
   const values = newVector("ilu0", S.values, S.values.length);
-  const breakdown = (yield (kernels) => kernels.ilu0(lines, values)) as Breakdown | undefined;
-  if (breakdown) throw breakdownError(S, breakdown);
-  const factors = { ...own, values: info.ascends ? values : inOrderOf(own, S.indices, values) };
-  return trusted(factors, info);
+  yield* factorLines(S, lines, values);
+  return trusted({ ...own, values: info.ascends ? values : inOrderOf(own, S.indices, values) }, info);
 }
 
 function checkSquare({ rows, cols }: SparseOperand): void {
   if (rows !== cols) throw new ShapeError(`ilu0: A is ${rows} by ${cols}, expected a square matrix`);
 }
 
-function* onHost(A: SparseOperand): Routine<Sparse<Real>> {
-  const fetched = function* <V extends Real | Int32Array>(array: V | Integers): Routine<V> {
-    return isOnHost(array as V) ? (array as V) : yield* download<V>("ilu0", array);
+/** Run the kernel; throws the error of a factorization that ends early. */
+export function* factorLines(pattern: SparseOperand, lines: SparseLines, values: Operand): Routine<void> {
+  const breakdown = (yield (kernels) => kernels.ilu0(lines, values)) as Breakdown | undefined;
+  if (breakdown) throw breakdownError({ format: pattern.format, ...(yield* patternOnHost(pattern)) }, breakdown);
+}
+
+/**
+ * Factor a matrix with ascending lines on an engine whose memory the host cannot read, and leave the values there, or on the host. The
+ * arrays of A may be on the host.
+ */
+export function* factorOnEngine(A: SparseOperand, values: Operand): Routine<void> {
+  const { format, rows: n, pointers, indices } = A;
+  if (isSparseOnHost(A)) {
+    linesOf(A);
+    checkFinite(A);
+  } else {
+    const p = (yield (kernels) => kernels.memory.firstNotFinite?.("ilu0", A.values as EngineArray)) as number;
+    if (p >= 0) {
+      const host = yield* onHost(A);
+      linesOf(host); // a missing diagonal comes first
+      checkFinite(host);
+    }
+  }
+  yield* factorLines(A, { n, byRows: format === "csr", pointers, indices, values: A.values, diagonal: undefined }, values);
+}
+
+function* patternOnHost({ pointers, indices }: SparseOperand): Routine<Pick<Sparse<Real>, "pointers" | "indices">> {
+  return {
+    pointers: isOnHost(pointers) ? pointers : yield* download<Int32Array>("ilu0", pointers),
+    indices: isOnHost(indices) ? indices : yield* download<Int32Array>("ilu0", indices),
   };
-  const pointers = yield* fetched<Int32Array>(A.pointers);
-  const indices = yield* fetched<Int32Array>(A.indices);
-  return { ...A, pointers, indices, values: yield* fetched<Real>(A.values as Real) } as Sparse<Real>;
+}
+
+function* onHost(A: SparseOperand): Routine<Sparse<Real>> {
+  const pattern = yield* patternOnHost(A);
+  return { ...A, ...pattern, values: yield* download<Real>("ilu0", A.values) } as Sparse<Real>;
 }
 
 /** A matrix with ascending lines on the host, for the kernel. Throws for the first line without a diagonal. */
@@ -51,7 +84,8 @@ export function linesOf({ format, rows: n, pointers, indices, values }: Sparse<R
   return { n, byRows: format === "csr", pointers, indices, values, diagonal };
 }
 
-function checkFinite(A: Sparse<Real>): void {
+/** Throws for the first entry that is not finite. */
+export function checkFinite(A: Sparse<Real>): void {
   for (let p = 0; p < A.values.length; p++) {
     const v = A.values[p] as number;
     if (v - v !== 0) throw entryError(A, p, `A is ${v}`);
@@ -72,8 +106,8 @@ function positionOf(indices: Int32Array, from: number, end: number, l: number): 
 
 type Pattern = Pick<Sparse<Real>, "format" | "pointers" | "indices">;
 
-/** The error for a factorization that ended early. */
-export function breakdownError(pattern: Pattern, breakdown: Breakdown): SingularError | ValueError {
+// The error for a factorization that ended early.
+function breakdownError(pattern: Pattern, breakdown: Breakdown): SingularError | ValueError {
   if ("missing" in breakdown) return missing(breakdown.missing);
   const { position, value } = breakdown;
   if (value !== 0) return entryError(pattern, position, "the factors of A overflows");

@@ -33,7 +33,7 @@ export function sptrsvBytes(system: SparseTriangle): number {
 /** Solve a system that is in the arena. The right-hand side and the solution share a vector. */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
   const { arena } = space;
-  const { begins, indices, values, diagonal, diagonalAt, shapes, order, tasks } = system;
+  const { begins, ends, indices, values, diagonal, diagonalAt, shapes, order, tasks } = system;
   const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = counterCount(system);
@@ -52,6 +52,7 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_Y, right);
   job
     .set(layout.JOB_BEGINS, address(begins))
+    .set(layout.JOB_ENDS, address(ends))
     .set(layout.JOB_INDICES, address(indices))
     .set(layout.JOB_VALUES, address(values))
     .set(layout.JOB_DIAGONAL, address(diagonal))
@@ -82,8 +83,8 @@ export function firstZero(arena: Arena, { pointers, values, diagonalAt }: Stored
 
 /** See SystemKernels. Runs on the calling thread. */
 export function neighbours(arena: Arena, blocks: RowBlocks, from: number): number {
-  const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
-  const addresses = [begins, indices, starts, lookup, visitedBy, pointers, adjacent].map(({ byteOffset }) => byteOffset);
+  const { n, reversed, begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
+  const addresses = [begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent].map(({ byteOffset }) => byteOffset);
   return arena.call("neighbours", n, reversed ? 1 : 0, ...addresses, starts.length - 1, adjacent.length, from);
 }
 
