@@ -147,10 +147,7 @@ export interface Tasks {
   readonly sequence?: Int32Array | undefined;
   /** Where the phases of levr and levc begin in `sequence`, or among the rows, and the end: ~start of a phase for one worker. */
   readonly phases?: Int32Array | undefined;
-  /** How many blocks a worker takes at a time (slfr, slfc). */
-  readonly batch?: number | undefined;
-  /** How many blocks each block waits for (slfr, slfc). Those that wait for block t are list[targets[t]] to list[targets[t + 1] - 1]. */
-  readonly counts?: Int32Array | undefined;
+  /** The block that is taken k-th waits for those taken list[targets[k]]-th to list[targets[k + 1] - 1]-th (slfr, slfc). */
   readonly targets?: Int32Array | undefined;
   readonly list?: Int32Array | undefined;
   /** The block of every 32nd row (gsf). */

@@ -6,7 +6,7 @@ import { DeviceArray } from "../../src/engines/deviceArray.ts";
 import type { HostOperator } from "../../src/engines/hostKrylov.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope, Scope } from "../../src/engines/opencl/device/scope.ts";
-import { launchSpmv, prepareSpmv, type SpmvTuning, spmv, spmvTuning } from "../../src/engines/opencl/sparse/spmv.ts";
+import { launchSpmv, prepareSpmv, type SpmvTuning, spmv } from "../../src/engines/opencl/sparse/spmv.ts";
 import { OPEN, PRODUCT_WORDS } from "../../src/engines/opencl/sparse/words.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { laplacian, powerLaw } from "../../src/index.ts";
@@ -70,7 +70,7 @@ describe.skipIf(typeof here === "string")(`sparse products${typeof here === "str
   test.each(FORMATS)("rows of 100,000 entries, and next to them empty and short ones, %s", (format) => {
     const random = new Random(SEED);
     const cols = 100_000;
-    const lengths = [0, 3, 100_000, 0, 1, 5000, 871, 872, 256, 257, ...range(300).map(() => random.below(9)), 99_999, 0];
+    const lengths = [0, 3, 100_000, 0, 1, 5000, 999, 1000, 128, 129, ...range(300).map(() => random.below(9)), 99_999, 0];
     const pointers = new Int32Array(lengths.length + 1);
     for (const [i, length] of lengths.entries()) pointers[i + 1] = (pointers[i] as number) + length;
     const indices = Int32Array.from(lengths.flatMap((length) => range(length)));
@@ -127,6 +127,5 @@ describe.skipIf(typeof here === "string")(`sparse products${typeof here === "str
     reference.spmv(1, { ...operator, ...A }, x, 0, want);
     expect(storedBits(y)).toEqual(storedBits(want));
     scope.free();
-    expect(spmvTuning(device).uncut).toBeLessThan(spmvTuning(device).step);
   });
 });

@@ -1,6 +1,10 @@
 // A worker that dies, or memory that is refused, during a sparse solve: that call fails and has written nothing; the others,
 // the plan and the next solve with it work.
 import { afterEach, describe, expect, test } from "vitest";
+import { JOB_DONE, JOB_SIZE, JOB_Y } from "../../src/engines/wasm/assembly/layout.ts";
+import { Job } from "../../src/engines/wasm/jobs/job.ts";
+import { sptrsvBytes, sptrsv as sptrsvJob } from "../../src/engines/wasm/jobs/sparse.ts";
+import { Space } from "../../src/engines/wasm/space.ts";
 import { EngineError, laplacian } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
@@ -45,6 +49,74 @@ describe("a worker that dies during a solve", () => {
       expect(mortal.pool.arena.isEmpty()).toBe(true);
     },
   );
+
+  test.each(SCHEDULES.filter((schedule) => schedule !== "serial"))(
+    "%s, x in the memory of the pool: nothing is written to it",
+    async (schedule) => {
+      mortal = await openMortal(4, hesitant(2));
+      const plan = await mortal.engine.sptrsv(A, { schedule });
+      const [right, out] = [await mortal.engine.upload(b), await mortal.engine.upload(new Float64Array(n).fill(7))];
+      const failed = expect(plan.solve(right, out)).rejects.toThrow("a worker died");
+      await soon(20);
+      await mortal.workers[2]?.terminate();
+      await failed;
+      expect((await out.read()).every((v) => v === 7)).toBe(true);
+      await plan.solve(right, out);
+      same(await out.read(), want, "the next one");
+    },
+  );
+
+  // The last worker to finish would have told the host.
+  test.each(SCHEDULES_AND_AUTO)("%s, after the workers have begun to write to x: the call succeeds", async (schedule) => {
+    mortal = await openMortal(3, (source) => source.replace("if (Atomics.add", "Atomics.wait(words, 3, 0, 60_000); if (Atomics.add"));
+    const plan = await mortal.engine.sptrsv(A, { schedule });
+    const [right, out] = [await mortal.engine.upload(b), await mortal.engine.upload(new Float64Array(n).fill(7))];
+    const solving = plan.solve(right, out);
+    await soon(50);
+    await mortal.workers[1]?.terminate();
+    await solving;
+    same(await out.read(), want, schedule);
+  });
+
+  test("while it copies its part of x: the host copies all of it", async () => {
+    mortal = await openMortal(2);
+    const { arena } = mortal.pool;
+    const [begins, indices] = [Int32Array.of(0, 0, 0), new Int32Array(0)];
+    const values = new Float64Array(0);
+    const tasks = { count: 1 };
+    const system = {
+      n: 2,
+      upper: false,
+      exact: true,
+      begins,
+      ends: begins.subarray(1),
+      indices,
+      values,
+      diagonal: undefined,
+      diagonalAt: undefined,
+      order: undefined,
+    };
+    const x = new Float64Array(arena.buffer, arena.allocate(16), 2);
+    for (const [done, written] of [
+      [0, [7, 7]],
+      [1, [3, 4]],
+    ] as const) {
+      x.fill(7);
+      const bytes = sptrsvBytes({ ...system, schedule: "serial", tasks, work: values });
+      const at = arena.allocate(bytes + JOB_SIZE);
+      const job = new Job(arena, at, 2);
+      const space = new Space(arena, at + JOB_SIZE, at + JOB_SIZE + bytes, true);
+      const steps = sptrsvJob(space, job, { ...system, schedule: "serial", tasks, work: values }, Float64Array.of(1, 2), x);
+      steps.next();
+      arena.heap(x).set([3, 4], job.get(JOB_Y) / 8);
+      job.set(JOB_DONE, done);
+      const dying = (): unknown => steps.throw(new EngineError("a worker died"));
+      if (done) expect(dying()).toMatchObject({ done: true });
+      else expect(dying).toThrow("a worker died");
+      expect([...x]).toEqual(written);
+      arena.release(at);
+    }
+  });
 
   test("in the middle of large solves, again and again", async () => {
     mortal = await openMortal(3);

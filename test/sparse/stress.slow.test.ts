@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sparse } from "../../src/arrays/types.ts";
-import { csr, laplacian, sptrsv } from "../../src/index.ts";
+import { csr, laplacian, powerLaw, sptrsv } from "../../src/index.ts";
 import { type Engine, engineOf, openThreads, Random } from "../../src/study.ts";
 import { LONG, SEED } from "../effort.ts";
 import { SCHEDULES, SCHEDULES_AND_AUTO } from "../engines.ts";
@@ -88,6 +88,45 @@ describe(`rows that need those just before them, HALFULP_SEED=${SEED}`, () => {
             await plan.free();
           }
       }
+    }
+  });
+});
+
+describe(`blocks of every size, HALFULP_SEED=${SEED}`, () => {
+  // The sides are odd, so that blocks begin in the middle of lines. Everything stays in the memory of the pool, where the workers copy b
+  // and x themselves. Blocks of 32 rows (the plane), of whole lines and of several.
+  const GRIDS: [string, () => Sparse][] = [
+    ["331 by 173", () => laplacian(331, 173)],
+    ["331 by 97, 9 points", () => laplacian(331, 97, undefined, 9)],
+    ["37 by 41 by 43", () => laplacian(37, 41, 43)],
+    ["61 by 29 by 31, 27 points", () => laplacian(61, 29, 31, 27)],
+    ["a chain", () => laplacian(50_001, 1)],
+    ["scattered", () => powerLaw(30_000, 90_000, SEED)],
+  ];
+
+  test.each(GRIDS)("%s, on 2, 16 and 40 threads, in both precisions", async (_, make) => {
+    const wide = make();
+    for (const type of [Float64Array, Float32Array]) {
+      const A = csr(wide.rows, wide.rows, wide.pointers, wide.indices, type.from(wide.values) as Float64Array);
+      const b = type.from(some(A.rows)) as Float64Array;
+      for (const uplo of ["lower", "upper"] as const)
+        for (const exact of [true, false]) {
+          const want = sptrsv(A, { uplo, exact }).solve(b);
+          for (const [threads, engine] of pools) {
+            const [right, out] = [await engine.upload(b), await engine.upload(new type(A.rows) as Float64Array)];
+            for (const schedule of exact ? SCHEDULES_AND_AUTO : (["auto", "slfr", "levr", "gsf"] as const)) {
+              const plan = await engine.sptrsv(A, { uplo, exact, schedule });
+              for (const k of range(LONG ? 100 : 2)) {
+                await plan.solve(right, out);
+                same(await out.read(), want, `${schedule}, ${uplo}, exact ${exact}, ${threads} threads, solve ${k}`);
+              }
+              await plan.free();
+            }
+            same(await right.read(), b, "b");
+            right.free();
+            out.free();
+          }
+        }
     }
   });
 });

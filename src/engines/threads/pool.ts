@@ -63,7 +63,7 @@ export class Pool {
     return at;
   }
 
-  /** Run a job. Its first step, which reads all inputs, is done before this returns. */
+  /** Run a job. Its first step, which reads all inputs, is done before this returns. If a worker dies, the job learns of it. */
   async run<R>(bytes: number, body: JobBody<R>): Promise<R> {
     const size = aligned(JOB_SIZE) + bytes;
     const at = this.allocate("threads", size);
@@ -71,10 +71,13 @@ export class Pool {
       const space = new Space(this.arena, at, at + size, true);
       const address = space.reserve(JOB_SIZE);
       const steps = body(space, new Job(this.arena, address, this.workers));
-      for (let next = steps.next(); ; next = steps.next()) {
-        if (next.done) return next.value;
-        await this.submit(address);
-      }
+      let next = steps.next();
+      while (!next.done)
+        next = await this.submit(address).then(
+          () => steps.next(),
+          (error) => steps.throw(error),
+        );
+      return next.value;
     } finally {
       this.arena.release(at);
     }

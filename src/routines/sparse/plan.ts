@@ -1,4 +1,4 @@
-// Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, counters, storage) for its
+// Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, blocks, storage) for its
 // Algorithms 1 to 4, for gsf and for the serial loop. sptrsv.ts calls it on engines that do not build plans themselves.
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkPatternAttached } from "../../arrays/sparse.ts";
@@ -10,9 +10,10 @@ import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { levelsOf, positionsByLevels } from "./analysis.ts";
 import { type Choice, chooseBlocks, chooseEarly, chooseLevels, type EarlyChoice } from "./choice.ts";
-import { type GraphKernels, graphOf } from "./graph.ts";
+import { type Division, divide } from "./division.ts";
+import { type GraphKernels, graphOf, waitLists } from "./graph.ts";
 import { loadValues, ReservedArrays, refill, type Storage, type StorageMemory, storeByLevels, storeNatural } from "./storage.ts";
-import { type Blocks, equalBlocks, mergeBlocks, phasesOf, ROWS_PER_BARRIER } from "./tasks.ts";
+import { type Blocks, equalBlocks, phasesOf, ROWS_PER_BARRIER } from "./tasks.ts";
 import type { SparseOptions } from "./types.ts";
 
 type Memory = Allocation<Uint8Array>;
@@ -42,14 +43,10 @@ interface Plan {
   readonly isSynchronous: boolean;
 }
 
-// Rows in a block. In gsf long chains stay in one block; otherwise blocks are so short that long chains still make many.
+// Rows in a block. In gsf long chains stay in one block; otherwise blocks are so short that long chains still make many, and division.ts
+// merges or splits them.
 const MAX_GSF_BLOCK = 1024;
 const MAX_BLOCK = 128;
-// Rows in a merged block, if that leaves enough blocks: several lines of a grid, adjacent in memory. (128^3 grid with 27
-// points, plain, 2 threads: 15.5 ms with 1024 rows per block, 21 with 128, because every block begins on pages of its own.)
-const MIN_MERGED_BLOCK = 1024;
-// Blocks that a worker takes at a time: neighbours, whose unknowns are adjacent.
-const MAX_BATCH = 8;
 // Rows in a block by levels: enough that handing it out costs little (about 30 ns, and as much for each block that waits for
 // it), yet few enough that every level keeps all workers busy.
 const MAX_LEVEL_BLOCK = 256;
@@ -150,17 +147,22 @@ function planNatural(setup: Setup, early: EarlyChoice, storage: Storage, blocks:
   const { starts, lookup } = blocks;
   if (early.schedule === "serial") return buildPlan(setup, storage, early, { count: 1 });
   if (early.schedule === "gsf") return buildPlan(setup, storage, early, { count: starts.length - 1, blocks: starts, lookup });
-  for (const candidate of [mergeBlocks(blocks, MIN_MERGED_BLOCK), blocks]) {
-    const { levels, ilev, sequence, counts, targets, list } = graphOf(setup, { ...storage, n, upper }, candidate, columns);
-    const choice = chooseBlocks(early, counts.length, levels, workers);
-    if (!choice) continue;
-    const phases = phasesOf(ilev, 2);
-    const batch = Math.max(1, Math.min(MAX_BATCH, Math.floor(counts.length / levels / (2 * workers))));
-    const tasks = isLevels(choice.schedule) ? { count: phases.length - 1, phases } : { count: counts.length, batch, counts, targets, list };
-    return buildPlan(setup, storage, choice, { ...tasks, blocks: candidate.starts, sequence });
-  }
-  const other = chooseLevels(early, n, () => countLevels(triangle), workers);
-  return other.schedule === "serial" ? buildPlan(setup, storage, other, { count: 1 }) : other;
+  const asked = early.schedule !== undefined && isLevels(early.schedule);
+  const division = divide(setup, { ...storage, n, upper }, blocks, { columns, barriers: asked, workers });
+  const choice = chooseBlocks(early, division, workers);
+  if (choice) return planBlocks(setup, storage, choice, division);
+  const other = chooseLevels(early, n, () => countLevels(triangle), division, workers);
+  if (other.by === "levels") return other;
+  return other.by === "blocks" ? planBlocks(setup, storage, other, division) : buildPlan(setup, storage, other, { count: 1 });
+}
+
+// Blocks in the order of levels.
+function planBlocks(setup: Setup, storage: Storage, choice: Choice, { graph, sequence, ilev }: Division): Plan {
+  const blocks = graph.blocks.starts;
+  if (!isLevels(choice.schedule))
+    return buildPlan(setup, storage, choice, { count: sequence.length, blocks, sequence, ...waitLists(graph, sequence) });
+  const phases = phasesOf(ilev, 2);
+  return buildPlan(setup, storage, choice, { count: phases.length - 1, blocks, sequence, phases });
 }
 
 // Rows in the order of levels.
@@ -176,8 +178,8 @@ function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
   }
   const share = Math.max(MIN_LEVEL_BLOCK, Math.min(MAX_LEVEL_BLOCK, n / Math.max(ilev.length - 1, 1) / (2 * workers)));
   const blocks = equalBlocks(n, 2 ** Math.floor(Math.log2(share)));
-  const { counts, targets, list } = graphOf(setup, { ...storage, n, upper }, blocks, columns);
-  return buildPlan(setup, storage, choice, { count: counts.length, blocks: blocks.starts, counts, targets, list });
+  const graph = graphOf(setup, { ...storage, n, upper }, blocks, columns);
+  return buildPlan(setup, storage, choice, { count: graph.costs.length, blocks: blocks.starts, ...waitLists(graph) });
 }
 
 const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
@@ -209,7 +211,7 @@ function buildPlan({ triangle, exact, reserve, workers }: Setup, storage: Storag
 }
 
 // Copies the arrays of tasks into memory of the engine.
-function copyTasks(reserve: Setup["reserve"], { count, batch, ...arrays }: Tasks): { tasks: Tasks; memory: ReservedArrays } {
+function copyTasks(reserve: Setup["reserve"], { count, ...arrays }: Tasks): { tasks: Tasks; memory: ReservedArrays } {
   const all = Object.entries(arrays as Record<string, Int32Array | undefined>);
   const memory = new ReservedArrays(
     reserve,
@@ -220,7 +222,7 @@ function copyTasks(reserve: Setup["reserve"], { count, batch, ...arrays }: Tasks
     if (copy && array) copy.set(array);
     return [name, copy];
   });
-  return { tasks: { count, batch, ...Object.fromEntries(copies) }, memory };
+  return { tasks: { count, ...Object.fromEntries(copies) }, memory };
 }
 
 function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Memory | undefined } {

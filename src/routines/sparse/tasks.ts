@@ -105,6 +105,17 @@ export function mergeBlocks({ starts }: Blocks, minRows: number): Blocks {
   return blocksAt(begins, n);
 }
 
+/** More blocks, of at most `maxRows` rows each. */
+export function splitBlocks({ starts }: Blocks, maxRows: number): Blocks {
+  const begins: number[] = [];
+  for (let block = 0; block + 1 < starts.length; block++) {
+    const [start, end] = [starts[block] as number, starts[block + 1] as number];
+    begins.push(start);
+    for (let k = start + maxRows; k < end; k += maxRows) begins.push(k);
+  }
+  return blocksAt(begins, starts[starts.length - 1] as number);
+}
+
 /** Blocks of `size` rows each. */
 export function equalBlocks(n: number, size: number): Blocks {
   return blocksAt(

@@ -86,6 +86,7 @@ bool subtractKnown(Slots *slots, Row *row, __global const int *indices, __global
   return slots->remaining != remaining;
 }
 
+#ifndef TOGETHER
 void solveWaiting(int position, int i, int limit, ARGUMENTS) {
   int first = begins[position], end = begins[position + 1];
   REAL right = b[i];
@@ -101,10 +102,13 @@ void solveWaiting(int position, int i, int limit, ARGUMENTS) {
     }
   }
 }
+#endif
+#endif
 
-#else
 // A row that waits for its unknowns, WINDOW of them at a time: the loads of a window overlap, and so do those of the next window's
-// entries.
+// entries. In exact arithmetic this is faster for rows that fit into a window: a work-item that only looks delays the others of its warp
+// less than one that adds.
+#if !defined(EXACT) || defined(TOGETHER)
 void solveWaiting(int position, int i, int limit, ARGUMENTS) {
   int first = begins[position], end = begins[position + 1], p = first;
   REAL right = b[i];
@@ -140,7 +144,8 @@ void solveWaiting(int position, int i, int limit, ARGUMENTS) {
       for (int w = 0; w < WINDOW; w++) subtractProduct(&row, a[w], asReal(u[w]));
       p += WINDOW;
       if (p >= end) {
-        PUBLISH(position, i, solved(&row, pivot, 0, first, end, indices, values, known, right))
+        // The last window is padded with zeros.
+        PUBLISH(position, i, solved(&row, pivot, WINDOW, first, end, indices, values, known, right))
         return;
       }
       TAKE

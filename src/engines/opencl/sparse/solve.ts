@@ -142,7 +142,7 @@ function* fetchSolution({ device, n, width }: DeviceSystem, set: WorkSet, soluti
   return words;
 }
 
-function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string): Kernel {
+function kernelOf(system: DeviceSystem, { window, skip, together }: Tuning, name: string): Kernel {
   const { device, upper, unit, exact, order, width } = system;
   const defines = {
     ...realDefines(width),
@@ -152,6 +152,7 @@ function kernelOf(system: DeviceSystem, { window, skip }: Tuning, name: string):
     UPPER: Number(upper && !order),
     ...(order ? { BY_LEVELS: 1 } : {}),
     ...(exact ? { EXACT: 1, SPACE_IS_PRIVATE: 1 } : {}),
+    ...(together ? { TOGETHER: 1 } : {}),
   };
   return device.kernel(name, exact ? exactSolveSources : solveSources, defines);
 }

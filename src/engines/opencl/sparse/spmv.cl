@@ -1,7 +1,7 @@
 // y := alpha A x + beta y for a sparse matrix by rows, one rounding per entry; launched by spmv.ts. A is divided along the path that
 // passes each row, then its entries: blocks of STEP steps each. (Merrill and Garland, Merge-based parallel sparse matrix-vector
-// multiplication, SC 2016.) A work-group multiplies the entries of a block, in the order of memory, into local memory; then a lane, or a
-// few, add the products of each row. Rows of at most UNCUT entries belong to the block where they begin. Longer ones may be cut at the
+// multiplication, SC 2016.) A work-group copies the entries of a block to local memory; then a lane, or a few, add the products of each
+// row. Rows of at most UNCUT entries belong to the block where they begin. Longer ones may be cut at the
 // end of a block; spmvFinish adds their parts, and computes exactly the entries of y that no certificate proves.
 
 // With GATED, a product does nothing unless the first number of its last argument is 0: the state of a recurrence that goes on
@@ -56,6 +56,16 @@ void addProductOf(Sum *f, double a, double x) {
   if (isTiny(p, a, x)) f->lost += ROUNDED;
 }
 
+// An entry of A times one of x; *tiny tells whether an error term was rounded. Products of two binary32 numbers are exact.
+void addEntry(Sum *f, double a, double x, bool *tiny) {
+  double p = a * x;
+  if (BINARY32) addExactly(f, p);
+  else {
+    addPair(f, p, fma(a, x, -p));
+    *tiny |= isTiny(p, a, x);
+  }
+}
+
 // RN(alpha s + beta y), or NaN if it is not proved. If alpha, beta or a term is not finite, then rest is NaN. Not inlined: most products
 // need neither alpha nor beta.
 __attribute__((noinline)) Sum combined(Sum s, double alpha, double beta, double y) {
@@ -85,11 +95,11 @@ Sum sumAt(__global const double *from) {
   return f;
 }
 
-// Where blocks begin: the first row that begins in each, and its first entry. Row i takes the steps from pointers[i] + i on: one for
+// Where blocks begin: the first row that begins in each; the first with entries in it; and the first entry. Row i takes the steps from pointers[i] + i on: one for
 // itself, then its entries, and the path ends with step pointers[rows] + rows. Rows that are cut get on a list, each with its first block
 // and its last.
 #ifdef STEP
-__kernel void spmvDivide(int rows, int blocks, __global const int *pointers, __global int *starts, __global int *edges, __global int *longs,
+__kernel void spmvDivide(int rows, int blocks, __global const int *pointers, __global int4 *bounds, __global int *longs,
                          volatile __global int *words) {
   int b = (int)get_global_id(0);
   if (b > blocks) return;
@@ -101,25 +111,25 @@ __kernel void spmvDivide(int rows, int blocks, __global const int *pointers, __g
     else high = middle;
   }
   int edge = pointers[low];
-  starts[b] = low;
+  int begin = low;
   if (low > 0 && (long)edge + low > d && edge - pointers[low - 1] > UNCUT) {
-    long begin = (long)pointers[low - 1] + (low - 1), last = (long)edge + low - 1;
+    long opening = (long)pointers[low - 1] + (low - 1), last = (long)edge + low - 1;
     edge = (int)(d - low);
-    if (begin / STEP == b - 1) {
+    begin--;
+    if (opening / STEP == b - 1) {
       int k = 3 * atomic_inc(words + LONGS);
       longs[k] = low - 1;
       longs[k + 1] = b - 1;
       longs[k + 2] = (int)(last / STEP);
     }
   }
-  edges[b] = edge;
+  bounds[b] = (int4)(low, begin, edge, 0);
 }
 
 #define CAPACITY (STEP + UNCUT)
 
 // Lanes of a warp share a row where they can exchange sums without barriers.
 #ifdef NVIDIA
-#define WARP 32
 double fromLane(double v, int distance) {
   uint low, high;
   asm volatile("shfl.sync.down.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(low) : "r"((uint)as_ulong(v)), "r"(distance));
@@ -133,112 +143,131 @@ void addLanes(Sum *f, int lanes) {
     addSum(f, g);
   }
 }
-int lanesFor(int rows) { return rows * 2 > GROUP ? 1 : rows * 4 > GROUP ? 2 : rows * 8 > GROUP ? 4 : rows * 16 > GROUP ? 8 : 16; }
+// As many for each row as there are, up to a warp.
+int lanesFor(int rows) {
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes * rows <= GROUP) lanes *= 2;
+  return lanes;
+}
+#define PASSES 2
 #else
-#define WARP 1
 #define addLanes(f, lanes)
 #define lanesFor(rows) 1
+#define PASSES 1
 #endif
-// Rows with more entries for each lane are left to a whole warp.
-#define ENTRIES_EACH 32
 
-typedef struct {
-  int begin, end, row;
-  bool isHead, isTail;
-} Part;
-
-// A row of the block from `first` on; the one before `first` ends here, the last may be cut.
-Part partOf(int row, int first, int from, int end, __global const int *pointers) {
-  int next = pointers[row + 1];
-  Part part = {max(pointers[row], from), min(next, end), row, row < first, row >= first && next > end};
-  return part;
-}
-
+// A block: its entries of A in the order of memory, all lanes at once; then its rows, so that lanes next to each other read entries of x
+// next to each other where A has bands.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
-    __global const int *pointers, __global const int *indices, __global const REAL *values, __global const int *starts,
-    __global const int *edges, __global const REAL *x, double alpha, double beta, __global REAL *y, int reads, __global double *partials,
-    volatile __global int *words, __global int *list GATE) {
+    __global const int *pointers, __global const int *indices, __global const REAL *values, __global const int4 *bounds,
+    __global const REAL *x, double alpha, double beta, __global REAL *y, int reads, __global double *partials, volatile __global int *words,
+    __global int *list GATE) {
   RETURN_IF_CLOSED;
-  __local double high[CAPACITY];
-#if REAL_BYTES == 8
-  __local double low[CAPACITY];
+  __local REAL a[CAPACITY];
+#ifdef GATHER
+  __local REAL entries[CAPACITY];
+#define ENTRY(k) entries[k]
+#else
+  __local int columns[CAPACITY];
+#define ENTRY(k) x[columns[k]]
 #endif
-  __local int tiny, left, rowsLeft[CAPACITY / ENTRIES_EACH + 1];
+  __local int left;
+  __local int4 rowsLeft[CAPACITY / 8 + 1];
   int l = (int)get_local_id(0), b = (int)get_group_id(0);
-  int first = starts[b], next = starts[b + 1], from = edges[b], edge = edges[b + 1], end = reads ? edge : from, count = end - from;
-  int begin = first - (from < pointers[first] ? 1 : 0), rows = next - begin;
-  if (l == 0) tiny = left = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  int4 here = bounds[b], next = bounds[b + 1];
+  int begin = here.s1, rows = next.s0 - begin, from = here.s2, count = reads ? next.s2 - from : 0, lanes = lanesFor(rows);
+  int4 row = (int4)(0); // its number, where it begins, and where it ends
+  if (rows > 0) {
+    row.s0 = begin + min(l / lanes, rows - 1);
+    row.s1 = pointers[row.s0];
+    row.s2 = pointers[row.s0 + 1];
+  }
+  if (l == 0) left = 0;
 
   for (int base = l; base < count; base += DEEP * GROUP) {
     int column[DEEP];
-    double a[DEEP], entry[DEEP];
+    REAL value[DEEP];
 #pragma unroll
     for (int d = 0; d < DEEP; d++)
       if (base + d * GROUP < count) {
         column[d] = indices[from + base + d * GROUP];
-        a[d] = values[from + base + d * GROUP];
+        value[d] = values[from + base + d * GROUP];
       }
+#ifdef GATHER
+    REAL found[DEEP];
 #pragma unroll
     for (int d = 0; d < DEEP; d++)
-      if (base + d * GROUP < count) entry[d] = x[column[d]];
+      if (base + d * GROUP < count) found[d] = x[column[d]];
 #pragma unroll
     for (int d = 0; d < DEEP; d++)
       if (base + d * GROUP < count) {
-        double p = a[d] * entry[d];
-        high[base + d * GROUP] = p;
-#if REAL_BYTES == 8
-        low[base + d * GROUP] = fma(a[d], entry[d], -p);
-        if (isTiny(p, a[d], entry[d])) tiny = 1;
-#endif
+        entries[base + d * GROUP] = found[d];
+        a[base + d * GROUP] = value[d];
       }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-
-#if REAL_BYTES == 8
-#define ADD_ENTRY(f, k) addPair(f, high[k], low[k])
 #else
-#define ADD_ENTRY(f, k) addExactly(f, high[k])
+#pragma unroll
+    for (int d = 0; d < DEEP; d++)
+      if (base + d * GROUP < count) {
+        columns[base + d * GROUP] = column[d];
+        a[base + d * GROUP] = value[d];
+      }
 #endif
-// Add the entries of a part, every `lanes`-th from `lane` on, then those of all lanes; and finish it in the first lane.
-#define ADD_PART(part, lane, lanes, isMine) \
-  { \
-    Sum f = emptySum(); \
-    if (isMine) \
-      for (int k = part.begin - from + (lane); k < part.end - from; k += lanes) ADD_ENTRY(&f, k); \
-    addLanes(&f, lanes); \
-    if (isMine && (lane) == 0) { \
-      if (tiny) f.lost += (part.end - part.begin) * ROUNDED; \
-      if (part.isHead || part.isTail) putSum(partials + 6l * b + (part.isHead ? 0 : 3), f); \
-      else { \
-        double v = provedEntry(f, alpha, beta, y + part.row); \
-        if (v == v) put(y + part.row, v); \
-        else list[atomic_inc(words + OPEN)] = part.row; \
-      } \
-    } \
   }
-
-  int lanes = lanesFor(rows), lane = l % lanes;
-  for (int base = 0; base < rows; base += GROUP / lanes) {
-    int slot = base + l / lanes;
-    bool isMine = slot < rows;
-    Part part = partOf(begin + (isMine ? slot : 0), first, from, edge, pointers);
-    if (!reads) part.end = part.begin;
-#ifdef NVIDIA
-    if (isMine && part.end - part.begin > ENTRIES_EACH * lanes) {
-      if (lane == 0) rowsLeft[atomic_inc(&left)] = part.row;
-      isMine = false;
-    }
-#endif
-    ADD_PART(part, lane, lanes, isMine)
-  }
-#ifdef NVIDIA
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = l / WARP; k < left; k += GROUP / WARP) {
-    Part part = partOf(rowsLeft[k], first, from, edge, pointers);
-    ADD_PART(part, l % WARP, WARP, true)
+
+  // Rows with many entries for their lanes are left to a second pass, in which more lanes share them: those with more than 2 + 2 m, where
+  // m is the mean. Of C = m R entries in R rows those are fewer than C / (2 + 2 m) rows, so at most (C + R) / 8, the maximum, at m = 1.
+  for (int pass = 0; pass < PASSES; pass++) {
+    int end = pass == 0 ? rows : left, many = 2 * lanes + 2 * count / max(rows, 1);
+    if (pass > 0) lanes = lanesFor(end);
+    for (int base = 0; base < end; base += GROUP / lanes) {
+      int slot = base + l / lanes, lane = l % lanes;
+      bool isMine = slot < end;
+      if (pass > 0) row = rowsLeft[isMine ? slot : 0];
+      else if (base > 0) {
+        row.s0 = begin + (isMine ? slot : 0);
+        row.s1 = pointers[row.s0];
+        row.s2 = pointers[row.s0 + 1];
+      }
+      int first = max(row.s1 - from, 0), last = min(row.s2 - from, count);
+      if (PASSES > 1 && pass == 0 && isMine && last - first > many) {
+        if (lane == 0) rowsLeft[atomic_inc(&left)] = row;
+        isMine = false;
+      }
+      Sum f = emptySum();
+      bool tiny = false;
+      if (isMine) {
+        // AHEAD entries at a time without a condition, then the rest: with conditions, additions of different entries do not overlap.
+        int k = first + lane;
+        double entry[AHEAD];
+        for (; k + (AHEAD - 1) * lanes < last; k += AHEAD * lanes) {
+#pragma unroll
+          for (int d = 0; d < AHEAD; d++) entry[d] = ENTRY(k + d * lanes);
+#pragma unroll
+          for (int d = 0; d < AHEAD; d++) addEntry(&f, a[k + d * lanes], entry[d], &tiny);
+        }
+#pragma unroll
+        for (int d = 0; d < AHEAD - 1; d++)
+          if (k + d * lanes < last) entry[d] = ENTRY(k + d * lanes);
+#pragma unroll
+        for (int d = 0; d < AHEAD - 1; d++)
+          if (k + d * lanes < last) addEntry(&f, a[k + d * lanes], entry[d], &tiny);
+        if (tiny) f.lost += (last - first) * ROUNDED;
+      }
+      addLanes(&f, lanes);
+      if (isMine && lane == 0) {
+        // A row that began before this block, or ends after it, is finished by spmvFinish.
+        if (row.s0 < here.s0) putSum(partials + 6l * b, f);
+        else if (row.s2 > next.s2) putSum(partials + 6l * b + 3, f);
+        else {
+          double v = provedEntry(f, alpha, beta, y + row.s0);
+          if (v == v) put(y + row.s0, v);
+          else list[atomic_inc(words + OPEN)] = row.s0;
+        }
+      }
+    }
+    if (PASSES > 1) barrier(CLK_LOCAL_MEM_FENCE);
   }
-#endif
 }
 #endif
 

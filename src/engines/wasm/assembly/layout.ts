@@ -43,7 +43,7 @@ export const JOB_KIND = 0x00; // which kernel
 export const JOB_SINGLE = 0x04; // 1 for binary32
 export const JOB_WORKERS = 0x08; // the number of workers
 export const JOB_NEXT = 0x0c; // the next piece of work that nobody has taken
-export const JOB_DONE = 0x10; // blocks of unknowns that are solved
+export const JOB_DONE = 0x10; // blocks of unknowns that are solved; of a sparse solve: 1 when workers begin to write to JOB_OUT
 export const JOB_ARRIVED = 0x14; // workers that have reached the barrier
 export const JOB_PHASE = 0x18; // barriers passed
 export const JOB_ALPHA = 0x20;
@@ -88,7 +88,8 @@ export const JOB_DIAGONAL = 0xb0; // 0: a unit diagonal; equal to VALUES if the 
 export const JOB_ORDER = 0xb4;
 export const JOB_EXACT = 0xb8;
 export const JOB_SCHEDULE = 0xbc;
-// The tasks of its schedule; see Tasks in engines/kernels.ts. A block has consecutive rows (or columns).
+// The tasks of its schedule; see Tasks in engines/kernels.ts. A block has consecutive rows (or columns). COUNTS: their flags (slfr, slfc) or
+// the rows that are done (gsf).
 export const JOB_BLOCKS = 0xc0;
 export const JOB_SEQUENCE = 0xc4;
 export const JOB_PHASES = 0xc8;
@@ -176,6 +177,7 @@ export const LEVC = 2;
 export const SLFR = 3;
 export const SLFC = 4;
 export const GSF = 5;
+export const FLAGS_PER_LINE = 16; // flags of slfr and slfc in a cache line of 64 bytes
 export const LOOKUP_SHIFT = 5; // entry k of JOB_LOOKUP is the block of row k << LOOKUP_SHIFT
 
 // The size of a record of eight sums, their rests and their grids: see dense/strip.ts.

@@ -24,16 +24,14 @@ declare function sleep(counter: usize, value: i32): void;
 // Take the next `count` pieces of work; returns the first.
 export function take(job: usize, count: i32): i32 { return atomic.add<i32>(job + JOB_NEXT, count); }
 
-// Wait until a counter is below, or above, a value; returns the counter. Sleepers are counted, so that nobody notifies when there
-// are none (a notification takes about 100 ns). No wakeup is lost: either the notifier sees the sleeper's count, or the sleeper
-// sees the counter's new value.
-export function waitForLess(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, i32.MIN_VALUE, value - 1); }
-export function waitForMore(job: usize, counter: usize, value: i32): i32 { return waitFor(job, counter, value + 1, i32.MAX_VALUE); }
-function waitFor(job: usize, counter: usize, low: i32, high: i32): i32 {
+// Wait until a counter is above a value; returns the counter. Sleepers are counted, so that nobody notifies when there are none (a
+// notification takes about 100 ns). No wakeup is lost: either the notifier sees the sleeper's count, or the sleeper sees the counter's new
+// value.
+export function waitForMore(job: usize, counter: usize, value: i32): i32 {
   let now = 0;
   for (let i = 0; i < spinLimit; ++i) {
     now = atomic.load<i32>(counter);
-    if (now < low || now > high) continue;
+    if (now <= value) continue;
     if (i > 0) raiseSpinLimit();
     return now;
   }
@@ -41,7 +39,7 @@ function waitFor(job: usize, counter: usize, low: i32, high: i32): i32 {
   atomic.add<i32>(job + JOB_SLEEPERS, 1);
   while (true) {
     now = atomic.load<i32>(counter);
-    if (now >= low && now <= high) break;
+    if (now > value) break;
     sleep(counter, now);
   }
   atomic.sub<i32>(job + JOB_SLEEPERS, 1);

@@ -20,9 +20,10 @@ const SCHEDULES: Record<Schedule, number> = {
   gsf: layout.GSF,
 };
 
-// The number of counters: one per task, of the tasks it waits for (slfr, slfc) or of the rows it has done (gsf).
+// The number of counters: one per task, its flag (slfr, slfc, in whole cache lines) or the rows it has done (gsf).
 function counterCount({ tasks, schedule }: SparseTriangle): number {
-  return tasks.counts || schedule === "gsf" ? tasks.count : 0;
+  if (schedule === "gsf") return tasks.count;
+  return tasks.list ? Math.ceil(tasks.count / layout.FLAGS_PER_LINE) * layout.FLAGS_PER_LINE : 0;
 }
 
 export function sptrsvBytes(system: SparseTriangle): number {
@@ -30,26 +31,32 @@ export function sptrsvBytes(system: SparseTriangle): number {
   return (system.order ? 2 : 1) * vector + aligned(4 * counterCount(system));
 }
 
-/** Solve a system that is in the arena. The right-hand side and the solution share a vector. */
+/**
+ * Solve a system that is in the arena. The right-hand side and the solution share a vector. The kernels copy to and from it what is in the
+ * arena: b as they go, if rows are solved in natural order, and x at the end.
+ */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
   const { arena } = space;
-  const { begins, ends, indices, values, diagonal, diagonalAt, shapes, order, tasks } = system;
+  const { begins, ends, indices, values, diagonal, diagonalAt, shapes, order, tasks, schedule, exact } = system;
   const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = counterCount(system);
   const counts = space.reserve(4 * counters);
   const index = right / b.BYTES_PER_ELEMENT;
-  arena.heap(b).set(b, index);
-  if (tasks.counts) arena.words.set(tasks.counts, counts / 4);
-  else arena.zero(counts, 4 * counters);
+  const byRows = exact || (schedule !== "levc" && schedule !== "slfc");
+  const fetchesRhs = byRows && !order && arena.holds(b);
+  if (!fetchesRhs) arena.heap(b).set(b, index);
+  arena.zero(counts, 4 * counters);
   job
     .start(layout.SPTRSV, b)
-    .set(layout.JOB_SCHEDULE, SCHEDULES[system.schedule])
-    .set(layout.JOB_EXACT, system.exact ? 1 : 0)
+    .set(layout.JOB_SCHEDULE, SCHEDULES[schedule])
+    .set(layout.JOB_EXACT, exact ? 1 : 0)
     .set(layout.JOB_UPPER, system.upper ? 1 : 0)
     .set(layout.JOB_M, system.n)
     .set(layout.JOB_X, order ? space.reserve(b.byteLength) : right)
-    .set(layout.JOB_Y, right);
+    .set(layout.JOB_Y, right)
+    .set(layout.JOB_B, fetchesRhs ? b.byteOffset : 0)
+    .set(layout.JOB_OUT, arena.holds(x) ? x.byteOffset : 0);
   job
     .set(layout.JOB_BEGINS, address(begins))
     .set(layout.JOB_ENDS, address(ends))
@@ -64,14 +71,19 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_TASK_COUNT, tasks.count)
     .set(layout.JOB_BLOCKS, address(tasks.blocks))
     .set(layout.JOB_SEQUENCE, address(tasks.sequence))
-    .set(layout.JOB_PHASES, address(tasks.phases))
-    .set(layout.JOB_BLOCK_SIZE, tasks.batch ?? 1);
+    .set(layout.JOB_PHASES, address(tasks.phases));
   job
     .set(layout.JOB_COUNTS, counts)
     .set(layout.JOB_TARGETS, address(tasks.targets))
     .set(layout.JOB_LIST, address(tasks.list))
     .set(layout.JOB_LOOKUP, address(tasks.lookup));
-  yield;
+  try {
+    yield;
+    if (arena.holds(x)) return;
+  } catch (error) {
+    // A worker died. If that was after others had begun to write to x, the solution is complete and so is the call.
+    if (job.get(layout.JOB_DONE) === 0) throw error;
+  }
   x.set(arena.heap(b).subarray(index, index + x.length));
 }
 
