@@ -41,7 +41,7 @@ function mapped<V extends Real>(A: Sparse<V>, change: (v: number, p: number) => 
 
 const single = (A: Sparse): Sparse<Float32Array> => csr(A.rows, A.cols, A.pointers, A.indices, Float32Array.from(A.values));
 
-describeEngines(`ilu0 has the bits and the errors of the reference, HALFULP_SEED=${SEED}`, (routines, { every, opened }) => {
+describeEngines(`ilu0 has the bits and the errors of the reference, HALFULP_SEED=${SEED}`, (routines, { every, opened, threads }) => {
   test.each(["binary64", "binary32"] as const)("on random patterns, %s", async (format) => {
     const source = new Random(SEED + (format === "binary64" ? 1 : 2));
     let [factored, failed] = [0, 0];
@@ -120,6 +120,24 @@ describeEngines(`ilu0 has the bits and the errors of the reference, HALFULP_SEED
       });
       for (const A of [csr(n, n, pointers, indices, values), csc(n, n, pointers, indices, values)])
         expect(await check(routines, A)).toBe(false);
+    }
+  });
+
+  // Small matrices are done before a second worker wakes up.
+  test.skipIf(threads < 2)("where workers wait for each other", async () => {
+    const [nx, ny] = [40, 40];
+    const A = laplacian(nx, ny, 20, 27);
+    const wanted = reference.ilu0(A).values;
+    const { values } = await routines.ilu0(A);
+    expect(values.findIndex((v, p) => !Object.is(v, wanted[p]))).toBe(-1);
+    // The first line of a grid fails at its end, the next one at its start.
+    for (let k = 0; k < 8; k++) {
+      const first = nx * ny * 8 + k * nx;
+      const bad = [first + nx - 4, first + nx];
+      const broken = A.values.slice();
+      for (const i of bad) broken.fill(0, A.pointers[i], A.pointers[i + 1]);
+      const failing = csr(A.rows, A.cols, A.pointers, A.indices, broken);
+      await expect((async () => routines.ilu0(failing))()).rejects.toMatchObject({ name: "SingularError", index: bad[0] });
     }
   });
 
