@@ -3,7 +3,7 @@
 
 export { Accumulator } from "./api/accumulator.ts";
 export type { Engine, EngineIterativeOptions, EngineKind, EnginePreconditioner, Resident } from "./api/engine.ts";
-export { bicgstab, cg, exgemm, exgemv, exlu, exluBatch, exspmv, extrsv, factor, gmres, solve, sptrsv } from "./api/matrixRoutines.ts";
+export { bicgstab, cg, exgemm, exgemv, exlu, exluBatch, exspmv, extrsv, factor, gmres, ilu0, solve, sptrsv } from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";
 export { exasum, exaxpy, exdot, exinvscal, exnrm2, exscal, exsum } from "./api/vectorRoutines.ts";
@@ -26,7 +26,6 @@ export { factorizationError, residualNorm } from "./routines/dense/measures.ts";
 export type { Iterative, IterativeOptions, IterativeReason, IterativeSolution, Preconditioner } from "./routines/krylov/types.ts";
 export type { Level1, RoundOptions } from "./routines/level1.ts";
 export type { AbortSignalLike, Factored, Solution, SolveMethod, SolveOptions, SolveRounding } from "./routines/solve/types.ts";
-export { ilu0 } from "./routines/sparse/ilu0.ts";
 export type { Schedule, SparseOptions, SparseSolves, TriangularPlan } from "./routines/sparse/types.ts";
 export type {
   AsyncMethods,

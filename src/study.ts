@@ -119,6 +119,7 @@ function kernelsBy(stage: Stage, engine: Kernels): Kernels {
     approximate: engine.approximate,
     ...dense(addProducts),
     spmv: spmv(addProducts) as Kernels["spmv"],
+    ilu0: reference.ilu0,
     krylov: reference.krylov,
   };
 }

@@ -55,6 +55,7 @@ export interface AnyRoutines {
   cg: AnyIterative;
   bicgstab: AnyIterative;
   gmres: AnyIterative;
+  ilu0(A: Sparse<Real>): Later<Sparse<Real>>;
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
 }
@@ -98,7 +99,7 @@ export interface Row {
 
 const ROUTINES: readonly (keyof AnyRoutines)[] = [
   ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
-  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "solve", "factor"] as const),
+  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "ilu0", "solve", "factor"] as const),
   ...(["exspmv", "cg", "bicgstab", "gmres"] as const),
 ];
 

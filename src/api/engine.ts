@@ -105,6 +105,7 @@ interface EngineEitherPrecision {
   extrsv<V extends Real>(T: Matrix<V> | Resident<Matrix<V>>, b: V | Resident<V>, options?: TriangularOptions): Promise<V>;
   exlu<V extends Real>(A: Matrix<V> | Resident<Matrix<V>>): Promise<EngineLU<V>>;
   exluBatch<V extends Real>(data: V | Resident<V>, n: number, count: number): Promise<BatchLU<V>>;
+  ilu0<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>): Promise<Sparse<V>>;
   sptrsv<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
 }
 // Written out, because the compiler cannot evaluate WithResidents for a type parameter.
@@ -164,6 +165,7 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
   "LU.solve": { names: ["b"] },
   exluBatch: { names: ["data", "n", "count"] },
   exspmv: { names: ["alpha", "A", "x", "beta", "y"], writes: 4 },
+  ilu0: { names: ["A"] },
   sptrsv: { names: ["A"] },
   "TriangularPlan.solve": { names: ["b", "out"], writes: 1 },
   "TriangularPlan.update": { names: ["values"] },

@@ -48,6 +48,14 @@ export const sptrsv: BothPrecisions["sptrsv"] = matrices.sptrsv;
  */
 export const exspmv: BothPrecisions["exspmv"] = matrices.exspmv;
 /**
+ * Incomplete LU without fill of a square matrix: unit L below the diagonal and U on and above it, in the pattern of A, whose
+ * pointers and indices the result shares. Where A has an entry (i, j), with the sum over those k < min(i, j) for which it has both
+ * (i, k) and (k, j), `s = RN(a_ij - sum l_ik u_kj)`, exact and rounded once; `u_ij = s` for i <= j, and `l_ij = RN(s / u_jj)` below.
+ * There is no pivoting: throws a SingularError for a zero pivot or a missing diagonal entry, and a ValueError for an entry that
+ * is not finite or overflows.
+ */
+export const ilu0: BothPrecisions["ilu0"] = matrices.ilu0;
+/**
  * The exact solution of A x = b, every component rounded once and proved, for one right-hand side or, as the columns of a matrix,
  * several; with `rounding: "backward"`, a solution with a small backward error, which is faster. The Solution tells how it was found.
  * Throws a SingularError for a singular matrix, and a ValueError for an entry that is not finite.

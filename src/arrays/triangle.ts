@@ -16,6 +16,14 @@ export interface TriangleSource<S extends SparseOperand = SparseOperand> {
   readonly byRows: boolean; // whether the lines of A are rows of T
   readonly unit: boolean;
   readonly info: PatternInfo;
+  /** Set if both triangles of A stay in the memory of an engine as long as its plans, which may use them there. */
+  readonly inPlace?: InPlace | undefined;
+}
+
+/** The positions of the diagonal in the lines of A, which ascend, and n numbers for solves: in the memory where A is. */
+export interface InPlace {
+  readonly diagonal: Int32Array;
+  readonly work: Real;
 }
 
 /** A triangle on the host. */

@@ -47,6 +47,34 @@ export interface SparseOperator {
 }
 
 /**
+ * A square sparse matrix by lines, which are rows or columns. Line l has the entries pointers[l] to pointers[l + 1] - 1, ascending and
+ * finite, and among them its diagonal.
+ */
+export interface SparseLines {
+  readonly n: number;
+  readonly byRows: boolean;
+  readonly pointers: Integers;
+  readonly indices: Integers;
+  readonly values: Operand;
+  /** The positions of the diagonal; undefined if the host cannot read the pattern. */
+  readonly diagonal: Int32Array | undefined;
+}
+
+/** The same on the host. */
+export interface HostLines extends SparseLines {
+  readonly pointers: Int32Array;
+  readonly indices: Int32Array;
+  readonly values: Real;
+  readonly diagonal: Int32Array;
+}
+
+/**
+ * Where ILU(0) ends early: at the first entry of the factors that is not finite or, as a pivot, zero. Or at a line without a diagonal, if
+ * the engine had to find that.
+ */
+export type Breakdown = { readonly position: number; readonly value: number } | { readonly missing: number };
+
+/**
  * The vector updates of the iterative solvers, entry by entry, in binary64:
  * "axpy": y := fma(a, x, y), and nothing if a is 0; "invscal": y := y / a; "xpay": y := RN(x + a y); "direction": y := RN(x + a RN(y + b z));
  * "quotient": y := RN(x / z); "sum": y := RN(x + y). RN stores an exact zero as +0; the first two are IEEE operations.
@@ -68,7 +96,7 @@ export interface Levels {
 
 /**
  * A sparse triangular system after the analysis. Lines are rows, or columns in the plain column-wise schedules. Line l has the entries
- * begins[l] to begins[l + 1] - 1; `diagonalAt` tells which of them is its diagonal, and is undefined if none is. Without `order`, line l
+ * begins[l] to ends[l] - 1; `diagonalAt` tells which of them is its diagonal, and is undefined if none is. Without `order`, line l
  * belongs to unknown l, indices are unknowns, and substitution is in natural order, from the last unknown on if `upper`. With it, order[k]
  * is the unknown solved k-th, line k belongs to that unknown, and indices are positions in that order. All arrays are in reserved memory.
  */
@@ -78,6 +106,7 @@ export interface SparseTriangle {
   readonly exact: boolean;
   readonly schedule: Schedule;
   readonly begins: Int32Array;
+  readonly ends: Int32Array; // begins.subarray(1), unless other entries lie between the lines
   readonly indices: Int32Array;
   readonly values: Real;
   readonly diagonal: Real | undefined; // undefined: ones; `values` if the lines contain it
@@ -93,8 +122,9 @@ export interface SparseTriangle {
 export interface RowBlocks {
   readonly n: number;
   readonly reversed: boolean; // the k-th row is row n - 1 - k, and the position of unknown k is n - 1 - k
-  /** Where rows begin, and the end. A row may contain its diagonal, which refers to its own block. */
+  /** Where rows begin and end. A row may contain its diagonal, which refers to its own block. */
   readonly begins: Int32Array;
+  readonly ends: Int32Array;
   readonly indices: Int32Array;
   /** Where blocks begin, and the end; the block of every 32nd row. */
   readonly starts: Int32Array;
@@ -195,6 +225,11 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   gemv(alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): void;
   /** The same for a sparse A. Terms are the products of the stored entries. */
   spmv(alpha: number, A: SparseOperator, x: Operand, beta: number, y: Operand): void;
+  /**
+   * The values of the incomplete factors of A without fill, in its pattern; `values` may be those of A. They mean nothing if it ends
+   * early: then it returns where the loop over all lines would.
+   */
+  ilu0(A: SparseLines, values: Operand): Breakdown | undefined;
   /** C := alpha A B + beta C, one rounding per entry. */
   gemm(alpha: number, A: StridedOperand, B: StridedOperand, beta: number, C: StridedOperand): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */

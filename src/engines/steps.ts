@@ -7,7 +7,7 @@ import type { Wait, Work } from "./device.ts";
 import type { Kernels, SystemKernels } from "./kernels.ts";
 import type { EngineMemory } from "./memory.ts";
 
-type Name = "gemv" | "spmv" | "gemm" | "trsv";
+type Name = "gemv" | "spmv" | "ilu0" | "gemm" | "trsv";
 // A method type, not a function type: an engine may declare narrower operands, since it only gets those of its own memory.
 type Promised<F> = F extends (...args: infer A) => infer R ? { method(...args: A): Promise<R> }["method"] : never;
 type PromisedKernels<K, N extends keyof K> = { readonly [M in N]: Promised<K[M]> };

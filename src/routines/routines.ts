@@ -16,12 +16,13 @@ import { Lifetime } from "./lifetime.ts";
 import { factor } from "./solve/factor.ts";
 import { solve } from "./solve/solve.ts";
 import type { SolveOptions, Solves } from "./solve/types.ts";
+import { ilu0 } from "./sparse/ilu0.ts";
 import { exspmv } from "./sparse/spmv.ts";
 import { sptrsv } from "./sparse/sptrsv.ts";
 import type { SparseOptions, SparseSolves } from "./sparse/types.ts";
 import type { AsyncMethods, BothPrecisions, Dense, MatrixProductOptions, MatrixVectorOptions, RefineOptions, Routines } from "./types.ts";
 
-type Matrices<V extends Real> = Dense<V> & SparseSolves<V> & Pick<Routines<V>, "exspmv">;
+type Matrices<V extends Real> = Dense<V> & SparseSolves<V> & Pick<Routines<V>, "exspmv" | "ilu0">;
 type Systems = Solves & Iterative;
 type AsyncBoth = AsyncMethods<Matrices<Float64Array>> & AsyncMethods<Matrices<Float32Array>> & AsyncMethods<Systems>;
 
@@ -55,6 +56,7 @@ function matrices(run: Run): {
     sptrsv: (A: SparseOperand, options?: SparseOptions) => run(sptrsv(A, options, run)),
     exspmv: (alpha: number, A: SparseOperand, x: Operand, beta: number, y: Operand, options?: MatrixVectorOptions) =>
       run(exspmv(alpha, A, x, beta, y, options)),
+    ilu0: (A: SparseOperand) => run(ilu0(A)),
     cg: (A: MatrixOperand | SparseOperand, b: Operand, options?: IterativeOptions) => run(solveIteratively("cg", A, b, options, run)),
     bicgstab: (A: MatrixOperand | SparseOperand, b: Operand, options?: IterativeOptions) =>
       run(solveIteratively("bicgstab", A, b, options, run)),

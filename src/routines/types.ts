@@ -57,6 +57,7 @@ export interface Dense<V extends Real> {
 /** All routines for one precision. */
 export interface Routines<V extends Real> extends Level1<V>, Dense<V>, SparseSolves<V> {
   exspmv(alpha: number, A: Sparse<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+  ilu0(A: Sparse<V>): Sparse<V>;
 }
 
 /**
@@ -78,6 +79,7 @@ export interface EitherPrecision {
   exluBatch<V extends Real>(data: V, n: number, count: number): BatchLU<V>;
   sptrsv<V extends Real>(A: Sparse<V>, options?: SparseOptions): TriangularPlan<V>;
   exspmv<V extends Real>(alpha: number, A: Sparse<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
+  ilu0<V extends Real>(A: Sparse<V>): Sparse<V>;
 }
 
 /** All routines, for either precision. */

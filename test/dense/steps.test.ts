@@ -24,6 +24,7 @@ function delayed(): AsyncKernels {
   return {
     gemv: (...args) => later(() => reference.gemv(...args), [args[4] as Float64Array]),
     spmv: (...args) => later(() => reference.spmv(...args), [args[4] as Float64Array]),
+    ilu0: (...args) => later(() => reference.ilu0(...args), [args[1] as Float64Array]),
     krylov: reference.krylov,
     gemm: (...args) => later(() => reference.gemm(...args), [args[4].data as Float64Array]),
     trsv: (...args) => later(() => reference.trsv(...args), [args[2] as Float64Array]),
@@ -104,6 +105,7 @@ describe("an asynchronous call", () => {
     const later = asyncRoutines(() => ({
       gemv: fails,
       spmv: fails,
+      ilu0: fails,
       krylov: reference.krylov,
       gemm: fails,
       trsv: fails,

@@ -89,6 +89,7 @@ describe("a worker that dies during a solve", () => {
       upper: false,
       exact: true,
       begins,
+      ends: begins.subarray(1),
       indices,
       values,
       diagonal: undefined,

@@ -41,26 +41,35 @@ function byDefinition({ reversed, lines, starts }: Problem): number[][] {
   return found.map((set) => [...set].sort((a, b) => a - b));
 }
 
-function byKernels(kernels: Pick<SystemKernels, "memory" | "neighbours">, { reversed, diagonal, lines, starts }: Problem, room: number) {
+// With gaps, an entry that belongs to no line comes before each of them.
+function byKernels(
+  kernels: Pick<SystemKernels, "memory" | "neighbours">,
+  { reversed, diagonal, lines, starts }: Problem,
+  room: number,
+  gaps = false,
+) {
   const n = lines.length;
   const count = starts.length - 1;
   const stored = lines.map((line, l) => (diagonal ? [...line, l] : line));
   const blocks = Math.ceil(n / 2 ** LOOKUP_SHIFT);
-  const lengths = [16, n + 1, stored.flat().length, count + 1, blocks, count, count + 1, room];
+  const lengths = [16, n + 1, n, stored.flat().length + (gaps ? n : 0), count + 1, blocks, count, count + 1, room];
   const memory = new ReservedArrays(
     (bytes) => kernels.memory.reserve("test", bytes),
     lengths.map((length) => 4 * length),
   );
-  const [front, begins, indices, ...rest] = lengths.map((length) => memory.integers(length)) as Int32Array[];
+  const [front, begins, apart, indices, ...rest] = lengths.map((length) => memory.integers(length)) as Int32Array[];
   const [start, lookup, visitedBy, pointers, adjacent] = rest;
-  const runs = { n, reversed, begins, indices, starts: start, lookup, visitedBy, pointers, adjacent } as RowBlocks;
+  const ends = gaps ? apart : begins?.subarray(1);
+  const runs = { n, reversed, begins, ends, indices, starts: start, lookup, visitedBy, pointers, adjacent } as RowBlocks;
   front?.fill(2 ** 20); // nobody looks there
   runs.begins[0] = 0;
   let at = 0;
   for (const [l, line] of stored.entries()) {
+    if (gaps) runs.indices[at++] = (l * 7) % n;
+    runs.begins[l] = at;
     runs.indices.set(line, at);
     at += line.length;
-    runs.begins[l + 1] = at;
+    runs.ends[l] = at;
   }
   runs.starts.set(starts);
   for (const k of range(blocks)) runs.lookup[k] = starts.filter((first) => first <= k << LOOKUP_SHIFT).length - 1;
@@ -87,6 +96,7 @@ describe.each([1, 2, 31, 64, 150])("of %i lines", (n) => {
     for (const room of [count, 2 * count, count * count]) {
       expect(byKernels(reference, one, room), `twin, room for ${room}`).toEqual(want);
       expect(byKernels(threads, one, room), `kernel, room for ${room}`).toEqual(want);
+      for (const kernels of [reference, threads]) expect(byKernels(kernels, one, room, true), "lines with gaps").toEqual(want);
     }
   });
 });

@@ -2,20 +2,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { csc, csr, toCsc, toCsr } from "../../src/arrays/sparse.ts";
-import type { Format } from "../../src/arrays/types.ts";
 import { readMatrixMarket } from "../../src/files/matrixMarket.ts";
-import { exlu, matrix, type Real, type Sparse } from "../../src/index.ts";
+import { exlu, ilu0, matrix, type Real, type Sparse } from "../../src/index.ts";
 import { elasticity } from "../../src/problems/elasticity.ts";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { laplacian } from "../../src/problems/laplacian.ts";
 import { powerLaw } from "../../src/problems/powerLaw.ts";
-import { ilu0 } from "../../src/routines/sparse/ilu0.ts";
 import { Random } from "../../src/study.ts";
 import { caught } from "../caught.ts";
-import { KINDS, permutation } from "../generators.ts";
 import { storedBits } from "../hex.ts";
-import { formatOf, numbers, pick, vectorOf } from "../matrices.ts";
+import { formatOf, pick, vectorOf } from "../matrices.ts";
 import { negated, product, quotient, range, rounded, sum, value } from "../oracles/matrices.ts";
+import { full, random } from "./ilu0Cases.ts";
 
 type Entries = ReadonlyMap<number, number>[]; // by rows: column to number
 
@@ -75,28 +73,6 @@ function expectDefinition(A: Sparse<Real>): void {
     }
   }
   expect(storedBits(A.values)).toEqual(stays);
-}
-
-const FINITE = KINDS.filter((kind) => kind !== "special");
-
-/** A square matrix with a full diagonal and as many other entries as `density` says, its lines in order or not. */
-function random(source: Random, n: number, density: number, format: Format, by: "csr" | "csc", sorted: boolean): Sparse<Real> {
-  const lines = range(n).map((i) => {
-    const there = range(n).filter((j) => i === j || source.below(1000) < density * 1000);
-    return sorted ? there : Array.from(permutation(source, there.length), (k) => there[k] as number);
-  });
-  const pointers = new Int32Array(n + 1);
-  lines.forEach((line, i) => {
-    pointers[i + 1] = (pointers[i] as number) + line.length;
-  });
-  const indices = Int32Array.from(lines.flat());
-  const values = numbers(source, indices.length, format, pick(source, FINITE));
-  const style = source.below(8);
-  for (let i = 0; i < n; i++)
-    for (let p = pointers[i] as number; p < (pointers[i + 1] as number); p++)
-      if (indices[p] === i && style < 4) values[p] = style === 0 ? source.below(8) : 1 + source.below(8);
-      else if (indices[p] === i) values[p] = values[p] || 1;
-  return (by === "csr" ? csr : csc)(n, n, pointers, indices, values);
 }
 
 describe("ilu0 has the bits of its definition", () => {
@@ -185,12 +161,6 @@ describe("ilu0 has the bits of its definition", () => {
     expectDefinition(csc(n, n, pointers, indices, values));
   });
 });
-
-function full<V extends Real>(values: V, n: number): Sparse<V> {
-  const pointers = Int32Array.from(range(n + 1), (i) => i * n);
-  const indices = Int32Array.from(range(n * n), (p) => p % n);
-  return csr<V>(n, n, pointers, indices, values);
-}
 
 describe("ilu0", () => {
   test("by hand", () => {

@@ -40,8 +40,10 @@ const patternOf = ({ rows: n, pointers: begins, indices }: Sparse, upper = false
   n,
   upper,
   begins,
+  ends: begins.subarray(1),
   indices,
   order: undefined,
+  diagonalAt: undefined,
 });
 const lower = (...sizes: [number, number, number?]): SystemPattern => patternOf(triangleOf(laplacian(...sizes), false));
 

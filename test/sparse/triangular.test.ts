@@ -91,7 +91,8 @@ describe.each([0, 1, 2, 5, 31, 32, 33, 70, 300])("of %i lines", (n) => {
       for (const columns of [false, true])
         for (const most of [32, 100, 1024]) {
           const upper = columns === triangular.endsAtDiagonal;
-          const without = { n, upper, begins: strict.pointers, indices: strict.indices, order: undefined };
+          const { pointers: begins, indices } = strict;
+          const without = { n, upper, begins, ends: begins.subarray(1), indices, order: undefined, diagonalAt: undefined };
           expect(blocksFromBits(triangular.lacksNeighbour, n, upper, columns, most)).toEqual(findBlocks(without, columns, most));
         }
     }

@@ -27,6 +27,7 @@ import { panelOnHost } from "./hybrid/panel.ts";
 import { deviceKrylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, accumulateBy, enclose, reduce } from "./reductions/reduce.ts";
+import { ilu0 } from "./sparse/ilu0.ts";
 import { plan } from "./sparse/plan.ts";
 import { spmv } from "./sparse/spmv.ts";
 
@@ -61,6 +62,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     map: call("map", map),
     gemv: call("exgemv", (scope, ...args: Args<"gemv">) => gemv(scope, ...args, choices.gemv)),
     spmv: call("exspmv", (scope, ...args: Args<"spmv">) => spmv(scope, ...args)),
+    ilu0: call("ilu0", ilu0),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     *lu(...args: Args<"lu">): Routine<number> {

@@ -15,6 +15,7 @@ import { ordinaryMemory } from "../ordinaryMemory.ts";
 import { reduce } from "../reduce.ts";
 import { approximateReference } from "./approximate.ts";
 import { dense, type StridedVector } from "./dense.ts";
+import { ilu0 } from "./ilu0.ts";
 import { neighbours, sparse, spmv } from "./sparse.ts";
 
 /** One element of map(). */
@@ -101,6 +102,7 @@ export const reference: LocalKernels = {
   },
   ...dense(addProducts),
   spmv: spmv(addProducts) as LocalKernels["spmv"],
+  ilu0: ilu0 as LocalKernels["ilu0"],
   krylov: hostKrylov(vectorOperations),
   workers: 0,
   memory: ordinaryMemory,

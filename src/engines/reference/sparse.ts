@@ -80,18 +80,18 @@ function solvePlain(system: SparseTriangle, i: number, b: Real, x: Real, format:
 
 // The entries of a row without the diagonal, and the diagonal; undefined means one.
 function rowOf(
-  { begins, diagonal, diagonalAt }: SparseTriangle,
+  { begins, ends, diagonal, diagonalAt }: SparseTriangle,
   i: number,
 ): { offset: number; length: number; divisor?: number | undefined } {
   const offset = (begins[i] as number) + (diagonalAt === "first" ? 1 : 0);
-  const end = (begins[i + 1] as number) - (diagonalAt === "last" ? 1 : 0);
+  const end = (ends[i] as number) - (diagonalAt === "last" ? 1 : 0);
   const own = diagonalAt === undefined ? i : diagonalAt === "last" ? end : offset - 1;
   return { offset, length: end - offset, divisor: diagonal?.[own] };
 }
 
 /** For each block of rows the other blocks that its entries refer to: see SystemKernels. */
 export function neighbours(blocks: RowBlocks, from: number): number {
-  const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
+  const { n, reversed, begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
   const count = starts.length - 1;
   const base = pointers[from] as number;
   let found = base;
@@ -102,19 +102,18 @@ export function neighbours(blocks: RowBlocks, from: number): number {
     let low = 0; // the bounds of the block found last
     let high = 0;
     const own = reversed ? n - last : first;
-    let p = begins[own] as number;
-    const end = begins[own + last - first] as number;
-    for (; p < end; p++) {
-      const position = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
-      if ((position >= first && position < last) || (position >= low && position < high)) continue;
-      let other = lookup[position >> LOOKUP_SHIFT] as number;
-      while ((starts[other + 1] as number) <= position) other++;
-      low = starts[other] as number;
-      high = starts[other + 1] as number;
-      if (visitedBy[other] === block) continue;
-      visitedBy[other] = block;
-      adjacent[found++ - base] = other;
-    }
+    for (let row = own; row < own + last - first; row++)
+      for (let p = begins[row] as number; p < (ends[row] as number); p++) {
+        const position = reversed ? n - 1 - (indices[p] as number) : (indices[p] as number);
+        if ((position >= first && position < last) || (position >= low && position < high)) continue;
+        let other = lookup[position >> LOOKUP_SHIFT] as number;
+        while ((starts[other + 1] as number) <= position) other++;
+        low = starts[other] as number;
+        high = starts[other + 1] as number;
+        if (visitedBy[other] === block) continue;
+        visitedBy[other] = block;
+        adjacent[found++ - base] = other;
+      }
     pointers[block + 1] = found;
   }
   return count;

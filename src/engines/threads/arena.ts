@@ -1,6 +1,5 @@
 // The memory of a pool of threads (pool.ts): an arena over a shared WebAssembly memory, which grows on demand.
 
-import type { Real } from "../../arrays/types.ts";
 import { Arena, END, PAGE } from "../wasm/arena.ts";
 import type { WasmMemory, WasmModule } from "../wasm/objects.ts";
 
@@ -17,7 +16,7 @@ export class SharedArena extends Arena {
     this.buffers.add(this.buffer);
   }
 
-  override holds(x: Real): boolean {
+  override holds(x: ArrayBufferView): boolean {
     return this.buffers.has(x.buffer);
   }
 

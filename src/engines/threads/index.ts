@@ -8,7 +8,7 @@ import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
 import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
-import type { RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Breakdown, HostLines, RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
 import type { KrylovKernels, KrylovSystem } from "../krylov.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
@@ -55,6 +55,11 @@ export class ThreadKernels implements Backend {
 
   private multiply(product: Product): Promise<void> {
     return this.pool.run(spmvBytes(this.pool.arena, product), (space, job) => spmv(space, job, product));
+  }
+
+  ilu0(A: HostLines, values: Real): Promise<Breakdown | undefined> {
+    const { arena, workers } = this.pool;
+    return this.pool.run(sparse.ilu0Bytes(arena, A, values, workers), (space, job) => sparse.ilu0(space, job, A, values, workers));
   }
 
   private readonly pooled = hostKrylov(() => ({

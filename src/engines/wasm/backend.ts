@@ -44,6 +44,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
       await undefined;
       y.set(copy);
     },
+    ilu0: async (...args) => kernels.ilu0(...args),
     krylov: kernels.krylov,
     async gemm(alpha, A, B, beta, C: StridedMatrix) {
       const copy = rowMajorCopy("exgemm", C);

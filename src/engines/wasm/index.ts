@@ -10,7 +10,7 @@ import { storeNaN } from "../../exact/bits.ts";
 import { enclosure } from "../../exact/enclosure.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
-import type { Elementwise, ExactStage, Kernels, SparseTriangle, Substitution } from "../kernels.ts";
+import type { Breakdown, Elementwise, ExactStage, HostLines, Kernels, SparseTriangle, Substitution } from "../kernels.ts";
 import type { Allocation, HostMemory, Piece } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import { reduce } from "../reduce.ts";
@@ -162,6 +162,15 @@ export class WasmKernels implements Kernels {
       [A.values, A.indices, x, y],
       (arena) => spmvBytes(arena, product),
       (space, job) => spmv(space, job, product),
+    );
+  }
+
+  ilu0(A: HostLines, values: Real): Breakdown | undefined {
+    return this.inSpace(
+      "ilu0",
+      [values],
+      (arena) => sparse.ilu0Bytes(arena, A, values, 1),
+      (space, job) => sparse.ilu0(space, job, A, values, 1),
     );
   }
 

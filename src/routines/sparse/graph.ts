@@ -17,7 +17,7 @@ export interface Graph {
 
 /** The graph of the blocks of a system. Rows refer to the unknowns they wait for, columns to those that wait for them. */
 export function graphOf(kernels: GraphKernels, pattern: SystemPattern, blocks: Blocks, columns: boolean): Graph {
-  const { n, upper, order, begins } = pattern;
+  const { n, upper, order, begins, ends } = pattern;
   const { starts } = blocks;
   const count = starts.length - 1;
   const references = neighbours(kernels, pattern, blocks);
@@ -25,7 +25,8 @@ export function graphOf(kernels: GraphKernels, pattern: SystemPattern, blocks: B
   for (let block = 0; block < count; block++) {
     const [first, end] = [starts[block] as number, starts[block + 1] as number];
     const [low, high] = upper && !order ? [n - end, n - first] : [first, end];
-    costs[block] = end - first + (begins[high] as number) - (begins[low] as number);
+    // Entries of another triangle between the lines count too: they are read along with these.
+    costs[block] = end - first + (high > low ? (ends[high - 1] as number) - (begins[low] as number) : 0);
   }
   return { blocks, costs, dependencies: columns ? transposed("sptrsv", references, count) : references };
 }
@@ -88,7 +89,7 @@ const NEIGHBOURS_PER_BLOCK = 8;
 
 // For each block, the other blocks that its entries refer to, each once.
 function neighbours({ reserve, release, neighbours: find }: GraphKernels, pattern: SystemPattern, blocks: Blocks): Pattern {
-  const { n, upper, order, begins, indices } = pattern;
+  const { n, upper, order, begins, ends, indices } = pattern;
   const count = blocks.starts.length - 1;
   const lengths = [count + 1, blocks.lookup.length, count, count + 1, NEIGHBOURS_PER_BLOCK * count];
   const memory = new ReservedArrays(
@@ -100,7 +101,7 @@ function neighbours({ reserve, release, neighbours: find }: GraphKernels, patter
   lookup.set(blocks.lookup);
   visitedBy.fill(-1);
   pointers[0] = 0;
-  const rowBlocks = { n, reversed: upper && !order, begins, indices, starts, lookup, visitedBy, pointers, adjacent };
+  const rowBlocks = { n, reversed: upper && !order, begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent };
   const found: Int32Array[] = [];
   for (let block = 0, first = 0; block < count; first = block) {
     block = find(rowBlocks, first);

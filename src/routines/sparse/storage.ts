@@ -3,7 +3,7 @@
 import { zeroOnDiagonal } from "../../arrays/matrix.ts";
 import type { Shapes } from "../../arrays/shapes.ts";
 import { prefixSums } from "../../arrays/sparse.ts";
-import { checkDiagonal, diagonalPositionOf, type HostTriangle, linesEndAtDiagonal } from "../../arrays/triangle.ts";
+import { checkDiagonal, diagonalPositionOf, type HostTriangle, type InPlace, linesEndAtDiagonal } from "../../arrays/triangle.ts";
 import type { Triangular } from "../../arrays/triangular.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { aligned, newIntegers, part } from "../../arrays/vectors.ts";
@@ -13,9 +13,9 @@ import { copyLines, count, fill, type TriangleEntries } from "./analysis.ts";
 import { type Blocks, blocksFromBits, findBlocks } from "./tasks.ts";
 
 /** The entries of a plan. */
-export interface Storage extends TriangleEntries, Pick<SparseTriangle, "diagonalAt" | "shapes" | "order" | "work"> {
+export interface Storage extends TriangleEntries, Pick<SparseTriangle, "ends" | "diagonalAt" | "shapes" | "order" | "work"> {
   readonly memory: ReservedArrays;
-  /** The lines of A as they are; without the other triangle; in another order; or those of the transpose. */
+  /** The lines of A as they are, in place or copied; without the other triangle; in another order; or those of the transpose. */
   readonly form: "as stored" | "one triangle" | "reordered" | "transposed";
 }
 
@@ -58,6 +58,10 @@ export function storeNatural(
     const blocks = blocksFromBits(triangular.lacksNeighbour, n, upper, columns, maxRows);
     return { storage: storeAsStored(where, triangle, work, byShapes ? triangular.shapes : undefined), blocks };
   }
+  if (!transpose && triangle.inPlace && (unit || !linesEndAtDiagonal(triangle))) {
+    const storage = storeInPlace(where.reserve, triangle, triangle.inPlace);
+    return { storage, blocks: findBlocks({ ...storage, n, upper }, columns, maxRows) };
+  }
   const storage = transpose ? storeCounted(where.reserve, triangle, true, undefined, work) : storeLines(where.reserve, triangle, work);
   return { storage, blocks: findBlocks({ ...storage, n, upper }, columns, maxRows) };
 }
@@ -65,6 +69,26 @@ export function storeNatural(
 // Whether A has no entries in the other triangle.
 function isWhole(triangle: HostTriangle, { endsAtDiagonal, startsAtDiagonal }: Triangular): boolean {
   return linesEndAtDiagonal(triangle) ? endsAtDiagonal : startsAtDiagonal;
+}
+
+// A triangle between the entries of the other one: the lines up to the diagonal, if that is not needed, or from the diagonal on.
+function storeInPlace(reserve: Reserve, triangle: HostTriangle, { diagonal, work }: InPlace): Storage {
+  const { A, unit } = triangle;
+  const { pointers, indices, values } = A;
+  const before = linesEndAtDiagonal(triangle);
+  return {
+    begins: before ? pointers : diagonal,
+    ends: before ? diagonal : pointers.subarray(1),
+    indices,
+    values,
+    diagonal: unit ? undefined : values,
+    memory: new ReservedArrays(reserve, []),
+    form: "as stored",
+    diagonalAt: before ? undefined : "first",
+    shapes: undefined,
+    order: undefined,
+    work,
+  };
 }
 
 function storeAsStored(
@@ -77,7 +101,7 @@ function storeAsStored(
   const { memory, pointers, indices, values, ...more } = isResident
     ? { ...A, memory: new ReservedArrays(reserve, [bytes]), shapes: undefined }
     : copyPattern(reserve, A, bytes, shapes);
-  const lines = { begins: pointers, indices, values, diagonal: unit ? undefined : values };
+  const lines = { begins: pointers, ends: pointers.subarray(1), indices, values, diagonal: unit ? undefined : values };
   const numbers = memory.reals(A.values, work);
   return {
     ...lines,
@@ -138,6 +162,7 @@ function storeLines(reserve: Reserve, triangle: HostTriangle, work: number): Sto
   const shared = {
     memory,
     begins,
+    ends: begins.subarray(1),
     diagonal,
     diagonalAt: undefined,
     order: undefined,
@@ -171,7 +196,7 @@ function storeCounted(
   const diagonal = unit ? undefined : memory.reals(A.values, n);
   const order = position && memory.integers(n);
   if (position && order) for (let i = 0; i < n; i++) order[position[i] as number] = i;
-  const shared = { memory, begins, diagonal, diagonalAt: undefined, order, work: memory.reals(A.values, work) };
+  const shared = { memory, begins, ends: begins.subarray(1), diagonal, diagonalAt: undefined, order, work: memory.reals(A.values, work) };
   const storage = { ...shared, indices: memory.integers(entries), values: memory.reals(A.values, entries) };
   const form = transpose ? "transposed" : "reordered";
   return complete(triangle, { ...storage, form }, fill(triangle, transpose, position, storage));

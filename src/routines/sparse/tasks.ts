@@ -26,7 +26,7 @@ export function phasesOf(ilev: Int32Array, minTasks: number): Int32Array {
 }
 
 /** The pattern of a system, without what depends on its schedule. */
-export type SystemPattern = Pick<SparseTriangle, "n" | "upper" | "begins" | "indices" | "order">;
+export type SystemPattern = Pick<SparseTriangle, "n" | "upper" | "begins" | "ends" | "indices" | "order" | "diagonalAt">;
 
 /** Blocks of rows: where each begins, and the end; and the block of every 32nd row. */
 export interface Blocks {
@@ -81,14 +81,17 @@ export function blocksFromBits(lacksNeighbour: Int32Array, n: number, upper: boo
   return builder.blocks();
 }
 
-/** The same from the entries. Only the first and the last of each line are read: in a sorted line, the one next to the diagonal is there. */
-export function findBlocks({ n, upper, begins, indices }: SystemPattern, columns: boolean, maxRows: number): Blocks {
+/**
+ * The same from the entries. Only the first and the last of each line, except for the diagonal, are read: in a sorted line, the one next to
+ * the diagonal is there.
+ */
+export function findBlocks({ n, upper, begins, ends, indices, diagonalAt }: SystemPattern, columns: boolean, maxRows: number): Blocks {
   const builder = new BlockBuilder(n, maxRows);
   for (let k = 0; k < n; k++) {
     const line = upper ? n - 1 - k : k;
     const neighbour = upper === columns ? line - 1 : line + 1;
-    const first = begins[line] as number;
-    const end = begins[line + 1] as number;
+    const first = (begins[line] as number) + (diagonalAt === "first" ? 1 : 0);
+    const end = ends[line] as number;
     if (first === end || (indices[end - 1] !== neighbour && indices[first] !== neighbour)) builder.breakAt(columns ? k + 1 : k);
   }
   return builder.blocks();

@@ -26,6 +26,8 @@ export const setupSources = [
 export const solveSources = [certificate, row, waiting, solve];
 export const exactSolveSources = [certificate, superaccumulator, row, waiting, solve];
 
+export const ilu0Sources = [certificate, superaccumulator, generated.ilu0];
+
 // Superaccumulators with room for a third factor: from 2^-3222, and 2^31 products below 2^3072.
 const DIGITS = 204;
 const wide = defineText({ DIGITS, LOWEST: -3264, NANS: DIGITS, POSITIVE: DIGITS + 1, NEGATIVE: DIGITS + 2, ACCUMULATOR: DIGITS + 3 });

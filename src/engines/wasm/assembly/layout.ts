@@ -77,7 +77,7 @@ export const JOB_PIVOTS = 0x94;
 export const JOB_INFO = 0x98;
 export const JOB_FAILED = 0x9c; // an entry that overflowed: 1 + its index, or 0
 // A sparse triangle, stored by lines: rows, or columns in the plain column-wise schedules. Line l has the entries BEGINS[l] to
-// BEGINS[l + 1] - 1; DIAGONAL_AT tells whether and where its diagonal is among them. If ORDER is set, lines are in the order of
+// ENDS[l] - 1; DIAGONAL_AT tells whether and where its diagonal is among them. If ORDER is set, lines are in the order of
 // substitution, and ORDER[k] is the unknown solved k-th. If ORDER is 0, line l belongs to unknown l, and UPPER means that
 // substitution starts from the last.
 export const JOB_BEGINS = 0xa0;
@@ -110,7 +110,9 @@ export const JOB_COMPACT = 0xf0;
 export const JOB_SHAPES = 0xf4;
 export const JOB_SHAPE_STARTS = 0xf8;
 export const JOB_LAST = 0xfc; // of an approximate factorization: where the columns end that begin at JOB_FROM (JOB_TO is the length of a row)
-export const JOB_SIZE = 0x100;
+export const JOB_COLUMNS = 0x100; // ILU(0): 1 if lines are columns
+export const JOB_ENDS = 0x104; // of a sparse triangle: BEGINS + 4 if every line ends where the next one begins
+export const JOB_SIZE = 0x110;
 
 // Columns in a block of exlu, and in a panel of an approximate factorization: the host divides the work into steps of whole ones.
 export const LU_BLOCK = 32;
@@ -144,6 +146,7 @@ export const SPMV_ROWS = 18;
 export const SPMV_LONG_ROWS = 19;
 export const SPMV_COLUMNS = 20;
 export const COMBINE = 21;
+export const ILU0 = 22;
 
 // Rows of a sparse product with more entries than this are split into pieces, so that several workers share them.
 export const LONG_ROW = 16384;

@@ -1,6 +1,6 @@
 // The entry point of the module for matrices, sparse systems and multithreaded reductions. The host and its workers call work() with
 // a job record (layout.ts); the other exports give workspace sizes and serve the analysis of sparse patterns.
-import { COMBINE, GEMM, GEMV_COLUMNS, GEMV_ROWS, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPMV_COLUMNS, SPMV_LONG_ROWS, SPMV_ROWS, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
+import { COMBINE, GEMM, GEMV_COLUMNS, GEMV_ROWS, ILU0, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPMV_COLUMNS, SPMV_LONG_ROWS, SPMV_ROWS, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
@@ -9,6 +9,7 @@ import { kahn } from "./sparse/analysis";
 import { combine } from "./level1/combine";
 import { spmvByColumns } from "./sparse/spmvColumns";
 import { spmvByRows, spmvLongRows } from "./sparse/spmv";
+import { ilu0 } from "./sparse/ilu0";
 import { sptrsv } from "./sparse/sptrsv";
 import { lu, luBatch } from "./dense/lu";
 import { invert } from "./solve/inverse";
@@ -53,6 +54,7 @@ export function work(job: usize, worker: i32): void {
     case INVERT: invert(job, worker); break;
     case WEIGH: weigh(job); break;
     case SUBTRACT_MODULO: subtractModulo(job, worker); break;
+    case ILU0: if (single) ilu0<f32>(job, worker); else ilu0<f64>(job, worker); break;
   }
   clear();
 }

@@ -1,10 +1,10 @@
-// The sparse routines as jobs: triangular solves, Kahn's algorithm, and two helpers of the analysis that are called directly. Called by
+// The sparse routines as jobs: triangular solves, ILU(0), Kahn's algorithm, and two helpers of the analysis that are called directly. Called by
 // wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/, with the schedules of the sparse paper in sptrsv.ts there.
 
 import type { StoredLines } from "../../../arrays/triangle.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { aligned } from "../../../arrays/vectors.ts";
-import type { RowBlocks, Schedule, SparseTriangle } from "../../kernels.ts";
+import type { Breakdown, HostLines, RowBlocks, Schedule, SparseTriangle } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import type { Space } from "../space.ts";
@@ -37,7 +37,7 @@ export function sptrsvBytes(system: SparseTriangle): number {
  */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
   const { arena } = space;
-  const { begins, indices, values, diagonal, diagonalAt, shapes, order, tasks, schedule, exact } = system;
+  const { begins, ends, indices, values, diagonal, diagonalAt, shapes, order, tasks, schedule, exact } = system;
   const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
   const right = space.reserve(b.byteLength);
   const counters = counterCount(system);
@@ -59,6 +59,7 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_OUT, arena.holds(x) ? x.byteOffset : 0);
   job
     .set(layout.JOB_BEGINS, address(begins))
+    .set(layout.JOB_ENDS, address(ends))
     .set(layout.JOB_INDICES, address(indices))
     .set(layout.JOB_VALUES, address(values))
     .set(layout.JOB_DIAGONAL, address(diagonal))
@@ -94,8 +95,8 @@ export function firstZero(arena: Arena, { pointers, values, diagonalAt }: Stored
 
 /** See SystemKernels. Runs on the calling thread. */
 export function neighbours(arena: Arena, blocks: RowBlocks, from: number): number {
-  const { n, reversed, begins, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
-  const addresses = [begins, indices, starts, lookup, visitedBy, pointers, adjacent].map(({ byteOffset }) => byteOffset);
+  const { n, reversed, begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent } = blocks;
+  const addresses = [begins, ends, indices, starts, lookup, visitedBy, pointers, adjacent].map(({ byteOffset }) => byteOffset);
   return arena.call("neighbours", n, reversed ? 1 : 0, ...addresses, starts.length - 1, adjacent.length, from);
 }
 
@@ -130,4 +131,52 @@ export function* kahn(
     ilev: Int32Array.from([...result.subarray(starts / 4, starts / 4 + levels), n]),
     jlev: result.slice(order / 4, order / 4 + n),
   };
+}
+
+// What a worker needs: a number for each index, and two for the sum of each entry of a line.
+function ilu0Work({ n, pointers }: HostLines): number {
+  let longest = 0;
+  for (let l = 0; l < n; l++) longest = Math.max(longest, (pointers[l + 1] as number) - (pointers[l] as number));
+  return aligned(4 * n) + aligned(16 * longest);
+}
+
+export function ilu0Bytes(arena: Arena, A: HostLines, values: Real, workers: number): number {
+  const copied = [A.pointers, A.indices, A.diagonal, values].map((array) => (arena.holds(array) ? 0 : aligned(array.byteLength)));
+  return copied.reduce((sum, bytes) => sum + bytes, aligned(4 * A.n) + workers * ilu0Work(A));
+}
+
+/** See Kernels.ilu0. Values in the arena are factored in place. */
+export function* ilu0(space: Space, job: Job, A: HostLines, values: Real, workers: number): JobSteps<Breakdown | undefined> {
+  const { arena } = space;
+  const { n, pointers, indices, diagonal } = A;
+  const integers = (array: Int32Array): number => {
+    if (arena.holds(array)) return array.byteOffset;
+    const at = space.reserve(array.byteLength);
+    arena.words.set(array, at / 4);
+    return at;
+  };
+  const at = arena.holds(values) ? values.byteOffset : space.reserve(values.byteLength);
+  const heap = arena.heap(values);
+  const first = at / values.BYTES_PER_ELEMENT;
+  if (A.values !== values || !arena.holds(values)) heap.set(A.values, first);
+  const done = space.reserve(4 * n);
+  arena.zero(done, 4 * n);
+  const size = ilu0Work(A);
+  job
+    .start(layout.ILU0, values)
+    .set(layout.JOB_COLUMNS, A.byRows ? 0 : 1)
+    .set(layout.JOB_M, n)
+    .set(layout.JOB_BEGINS, integers(pointers))
+    .set(layout.JOB_INDICES, integers(indices))
+    .set(layout.JOB_DIAGONAL, integers(diagonal))
+    .set(layout.JOB_VALUES, at)
+    .set(layout.JOB_COUNTS, done)
+    .set(layout.JOB_WORK, space.reserve(workers * size))
+    .set(layout.JOB_WORK_SIZE, size);
+  yield;
+  const position = job.get(layout.JOB_FAILED) - 1;
+  const now = arena.heap(values); // the memory may have grown
+  if (position >= 0) return { position, value: now[first + position] as number };
+  if (!arena.holds(values)) values.set(now.subarray(first, first + values.length));
+  return undefined;
 }

@@ -48,7 +48,7 @@ function firstZeroOf<T>(last: bool, pointers: usize, values: usize, from: i32, t
 // of neighbours() in engines/reference/sparse.ts. Four entries at a time are skipped if all of them refer to the block itself or to
 // the block found last, as nearly all do. Indices are compared as they are stored: if the order is reversed, the bounds of the blocks
 // are reversed instead.
-export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize, starts: usize, lookup: usize, visitedBy: usize, pointers: usize, adjacent: usize, count: i32, room: i32, from: i32): i32 {
+export function neighbours(n: i32, reversed: i32, begins: usize, ends: usize, indices: usize, starts: usize, lookup: usize, visitedBy: usize, pointers: usize, adjacent: usize, count: i32, room: i32, from: i32): i32 {
   const base = integer(pointers, from);
   let found = base;
   for (let block = from; block < count; ++block) {
@@ -56,29 +56,32 @@ export function neighbours(n: i32, reversed: i32, begins: usize, indices: usize,
     const first = integer(starts, block), last = integer(starts, block + 1);
     const own = reversed ? n - last : first, size = last - first, OWN = i32x4.splat(own), SIZE = i32x4.splat(size);
     let low = 0, length = 0, LOW = i32x4.splat(0), LENGTH = i32x4.splat(0); // the block found last
-    let p = integer(begins, own);
-    const end = integer(begins, own + size);
-    while (p < end) {
-      if (p + 4 <= end) {
-        const four = v128.load(indices + (<usize>p << 2));
-        if (i32x4.all_true(v128.or(i32x4.lt_u(i32x4.sub(four, OWN), SIZE), i32x4.lt_u(i32x4.sub(four, LOW), LENGTH)))) {
-          p += 4;
-          continue;
+    // Rows that follow each other in memory are read as one.
+    for (let row = own, step = ends == begins + 4 ? size : 1; row < own + size; row += step) {
+      let p = integer(begins, row);
+      const end = integer(ends, row + step - 1);
+      while (p < end) {
+        if (p + 4 <= end) {
+          const four = v128.load(indices + (<usize>p << 2));
+          if (i32x4.all_true(v128.or(i32x4.lt_u(i32x4.sub(four, OWN), SIZE), i32x4.lt_u(i32x4.sub(four, LOW), LENGTH)))) {
+            p += 4;
+            continue;
+          }
         }
+        const index = integer(indices, p++);
+        if (<u32>(index - own) < <u32>size || <u32>(index - low) < <u32>length) continue;
+        const position = reversed ? n - 1 - index : index;
+        let other = integer(lookup, position >> LOOKUP_SHIFT);
+        while (integer(starts, other + 1) <= position) ++other;
+        const start = integer(starts, other), stop = integer(starts, other + 1);
+        low = reversed ? n - stop : start;
+        length = stop - start;
+        LOW = i32x4.splat(low);
+        LENGTH = i32x4.splat(length);
+        if (integer(visitedBy, other) == block) continue;
+        i32.store(visitedBy + (<usize>other << 2), block);
+        i32.store(adjacent + (<usize>(found++ - base) << 2), other);
       }
-      const index = integer(indices, p++);
-      if (<u32>(index - own) < <u32>size || <u32>(index - low) < <u32>length) continue;
-      const position = reversed ? n - 1 - index : index;
-      let other = integer(lookup, position >> LOOKUP_SHIFT);
-      while (integer(starts, other + 1) <= position) ++other;
-      const start = integer(starts, other), stop = integer(starts, other + 1);
-      low = reversed ? n - stop : start;
-      length = stop - start;
-      LOW = i32x4.splat(low);
-      LENGTH = i32x4.splat(length);
-      if (integer(visitedBy, other) == block) continue;
-      i32.store(visitedBy + (<usize>other << 2), block);
-      i32.store(adjacent + (<usize>(found++ - base) << 2), other);
     }
     i32.store(pointers + (<usize>(block + 1) << 2), found);
   }

@@ -2,7 +2,7 @@
 // result, by a compensated sum, by two exact doubles, or in the superaccumulator. Called by rows.ts; the loop over a row is that of the
 // sparse paper (Section 3).
 import { SUM_SLACK, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
-import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
+import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_ENDS, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
 import { binade, grid, sameBinade } from "../grid";
 import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub, twoSumError } from "../simd";
 import { addNumber, addProduct, clearDigits, quotient, round } from "../exact/superaccumulator";
@@ -40,13 +40,13 @@ let rowGrid: f64 = 1.5;
 // of the two lanes, err by less than u h (n^2 + 7 n + 6) <= u h (n + 5)^2. An underflowing product adds less than four times the
 // smallest number. Four operations for two entries, where TwoSum and TwoProd take nine.
 @inline export function exactRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
-  const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
   const diagonalAt = i32At(job, JOB_DIAGONAL_AT), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
   let g = rowGrid;
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), b = one<T>(at), first = integer(begins, line) + front, end = integer(ends, line) - back;
     let p = first;
     const start = g + b, size = <f64>(end - p) + 5, G = splat(g);
     let s = f64x2.replace_lane(G, 0, start), c = f64x2.replace_lane(splat(0), 0, b - (start - g)), or = v128.or(G, s), and = v128.and(G, s);

@@ -2,7 +2,7 @@
 // arithmetic of the sparse paper (Section 3); exactRows.ts has the exact one. The schedules of sptrsv.ts, which call it, decide which
 // worker solves which rows, and when.
 import { put } from "../exact/certificate";
-import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_EXACT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
+import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
 import { exactRows } from "./exactRows";
 import { diagonalOf, integer, lineOf, stepOf } from "./triangle";
 import { addressAt, i32At } from "../team";
@@ -25,12 +25,12 @@ function rowsByShapes<T>(job: usize, from: i32, to: i32, exact: bool): void {
 }
 
 @inline function plainRows<T>(job: usize, from: i32, to: i32, shaped: bool): void {
-  const begins = addressAt(job, JOB_BEGINS), values = addressAt(job, JOB_VALUES);
+  const begins = addressAt(job, JOB_BEGINS), ends = addressAt(job, JOB_ENDS), values = addressAt(job, JOB_VALUES);
   const diagonal = addressAt(job, JOB_DIAGONAL), order = addressAt(job, JOB_ORDER), x = addressAt(job, JOB_X), y = addressAt(job, JOB_Y), step = stepOf(job);
   const indices = addressAt(job, JOB_INDICES), shapes = addressAt(job, JOB_SHAPES), starts = addressAt(job, JOB_SHAPE_STARTS);
   const diagonalAt = i32At(job, JOB_DIAGONAL_AT), front = <i32>(diagonalAt == FIRST), back = <i32>(diagonalAt == LAST);
   for (let k = from, line = lineOf(job, from); k < to; ++k, line += step) {
-    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + front, end = integer(begins, line + 1) - back;
+    const at = y + <usize>(order != 0 ? integer(order, k) : line) * sizeof<T>(), first = integer(begins, line) + front, end = integer(ends, line) - back;
     const origin = shaped ? x + <usize>line * sizeof<T>() : x;
     let s = load<T>(at), index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + front : first) << 2), value = values + <usize>first * sizeof<T>();
     for (const last = index + (<usize>(end - first) << 2); index != last; value += sizeof<T>(), index += 4)

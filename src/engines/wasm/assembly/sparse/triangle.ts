@@ -1,6 +1,6 @@
 // A sparse triangle as the kernels read it from a job record (JOB_BEGINS and the fields after it in layout.ts). It is stored by lines:
 // rows, or columns in the plain column-wise schedules. Used by the other files of this folder.
-import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL_AT, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, LAST } from "../layout";
+import { APART, FIRST, JOB_BEGINS, JOB_DIAGONAL_AT, JOB_ENDS, JOB_INDICES, JOB_M, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_UPPER, LAST } from "../layout";
 import { addressAt, i32At } from "../team";
 
 @inline export function integer(array: usize, i: i32): i32 { return i32.load(array + (<usize>i << 2)); }
@@ -14,7 +14,7 @@ import { addressAt, i32At } from "../team";
 
 // The entries of a line, without its diagonal: [firstOf, endOf).
 @inline export function firstOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line) + <i32>(i32At(job, JOB_DIAGONAL_AT) == FIRST); }
-@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_BEGINS), line + 1) - <i32>(i32At(job, JOB_DIAGONAL_AT) == LAST); }
+@inline export function endOf(job: usize, line: i32): i32 { return integer(addressAt(job, JOB_ENDS), line) - <i32>(i32At(job, JOB_DIAGONAL_AT) == LAST); }
 // The address of a line's first index, and the unknown to which its indices are relative: 0 or, with shapes, its own.
 @inline export function indexOf(job: usize, line: i32, first: i32): usize {
   const shapes = addressAt(job, JOB_SHAPES);
