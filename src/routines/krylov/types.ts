@@ -1,5 +1,5 @@
 // The public types of the iterative solvers. SPEC.md, "Sparse products, incomplete factors, iterative solvers", defines the results to
-// the bit; docs/sparse-systems.md is the guide for users. Exported by src/index.ts.
+// the bit; docs/guides/sparse.md is the guide for users. Exported by src/index.ts.
 import type { Matrix, Sparse } from "../../arrays/types.ts";
 import type { AbortSignalLike } from "../solve/types.ts";
 import type { TriangularPlan } from "../sparse/types.ts";
