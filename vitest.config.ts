@@ -10,6 +10,7 @@ const ORDER = [
   "",
   "dense/",
   "sparse/",
+  "krylov/",
   "solve/",
   "threads/",
   "opencl/",

@@ -13,6 +13,7 @@ export { csc, csr, toCsc, toCsr } from "./arrays/sparse.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./arrays/types.ts";
 export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
 export { readNpy, writeNpy } from "./files/npy.ts";
+export { convectionDiffusion } from "./problems/convectionDiffusion.ts";
 export { elasticity } from "./problems/elasticity.ts";
 export { illConditionedDot } from "./problems/illConditionedDot.ts";
 export { illConditionedMatrix } from "./problems/illConditionedMatrix.ts";

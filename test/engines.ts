@@ -11,6 +11,8 @@ import * as library from "../src/index.ts";
 import {
   Accumulator,
   type Engine,
+  type IterativeOptions,
+  type IterativeSolution,
   type Matrix,
   open,
   type Real,
@@ -50,9 +52,18 @@ export interface AnyRoutines {
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
   ilu0(A: Sparse<Real>): Later<Sparse<Real>>;
+  exspmv(alpha: number, A: Sparse<Real>, x: Real, beta: number, y: Real, options?: { trans?: boolean }): Later<Real>;
+  cg: AnyIterative;
+  bicgstab: AnyIterative;
+  gmres: AnyIterative;
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
 }
+/** cg, bicgstab or gmres. */
+export type AnyIterative = (A: Sparse | Matrix, b: Float64Array, options?: AnyIterativeOptions) => Later<IterativeSolution>;
+export type AnyIterativeOptions = Omit<IterativeOptions, "preconditioner"> & {
+  preconditioner?: "none" | "jacobi" | "ilu0" | readonly AnyPlan[] | undefined;
+};
 /** The result of factor(). */
 export interface AnyFactors {
   solve(b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
@@ -89,6 +100,7 @@ export interface Row {
 const ROUTINES: readonly (keyof AnyRoutines)[] = [
   ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
   ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "ilu0", "solve", "factor"] as const),
+  ...(["exspmv", "cg", "bicgstab", "gmres"] as const),
 ];
 
 // ---------------------------------------------------------------- the synchronous rows

@@ -2,8 +2,22 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { allocate, EngineError, exaxpy, exdot, exnrm2, exsum, free, laplacian, ShapeError, sptrsv } from "../src/index.ts";
-import { kernels, type LocalKernels, Random } from "../src/study.ts";
+import {
+  allocate,
+  cg,
+  EngineError,
+  exaxpy,
+  exdot,
+  exnrm2,
+  exspmv,
+  exsum,
+  free,
+  gmres,
+  laplacian,
+  ShapeError,
+  sptrsv,
+} from "../src/index.ts";
+import { asyncRoutines, kernels, type LocalKernels, openThreads, Random } from "../src/study.ts";
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc") as () => void;
@@ -23,10 +37,27 @@ describe("allocate", () => {
   test("gives zeroed arrays of the precision asked for", () => {
     const x = allocate(1000);
     const y = allocate(3, "binary32");
+    const z = allocate(5, "int32");
     expect(x).toBeInstanceOf(Float64Array);
     expect(y).toBeInstanceOf(Float32Array);
-    expect([x.length, y.length, allocate(0).length]).toEqual([1000, 3, 0]);
-    expect(x.every((v) => v === 0)).toBe(true);
+    expect(z).toBeInstanceOf(Int32Array);
+    expect([x.length, y.length, z.length, allocate(0).length]).toEqual([1000, 3, 5, 0]);
+    expect([...x, ...y, ...z].every((v) => v === 0)).toBe(true);
+  });
+
+  test("integers are given back once, and only whole", () => {
+    const a = allocate(1000, "int32").fill(7);
+    expect(() => free(a.subarray(8))).toThrow(ShapeError);
+    free(a);
+    expect(() => free(a)).toThrow("free: array is not one that allocate returned, or was freed before");
+    expect(() => free(new Int32Array(3))).toThrow(ShapeError);
+    const b = allocate(1000, "int32");
+    expect([b.byteOffset, b.every((v) => v === 0)]).toEqual([a.byteOffset, true]);
+    free(b);
+  });
+
+  test("a precision that is not one of the three is refused", () => {
+    expect(() => allocate(3, "int64" as "int32")).toThrow('allocate: precision is "int64", expected');
   });
 
   test.each([1, 7, 8, 9, 31, 32, 33, 40, 1000, 8192, 8193, 65535, 65536, 65537, 200001])(
@@ -239,6 +270,56 @@ describe("memory of plans and factors", () => {
       factors.free();
       kept.free();
     }
+  });
+});
+
+describe("memory of products and iterative solvers", () => {
+  test("calls in a loop leave nothing in the memory of a pool", async () => {
+    const A = laplacian(40, 40, 10);
+    const b = new Float64Array(A.rows).fill(1);
+    const engine = await openThreads(2);
+    const { exspmv, cg } = asyncRoutines(() => engine);
+    const call = async () => {
+      const y = await exspmv(1, A, b, 0, new Float64Array(A.rows));
+      await exspmv(1, A, b, 1, y, { trans: true });
+      await cg(A, b, { maxIterations: 3, preconditioner: "jacobi" });
+    };
+    await call();
+    const place = () => {
+      const { value, free } = engine.memory.reserve("test", 100_000);
+      free();
+      return value.byteOffset;
+    };
+    const [before, { byteLength }] = [place(), engine.pool.arena.buffer];
+    for (let i = 0; i < 20; i++) await call();
+    expect([place(), engine.pool.arena.buffer.byteLength]).toEqual([before, byteLength]);
+    await engine.close();
+  });
+
+  test("calls in a loop leave nothing in the memory of the calling thread", () => {
+    const A = laplacian(40, 40, 10);
+    const b = allocate(A.rows).fill(1);
+    const place = () => {
+      const array = allocate(1000);
+      free(array);
+      return [array.buffer, array.byteOffset] as const;
+    };
+    const before = place();
+    for (let i = 0; i < 20; i++) {
+      exspmv(1, A, b, 0, new Float64Array(A.rows), { trans: i % 2 === 1 });
+      cg(A, b, { maxIterations: 3, preconditioner: "jacobi" });
+    }
+    expect(place()[0] === before[0]).toBe(true);
+    expect(place()[1]).toBe(before[1]);
+    free(b);
+  });
+
+  test("a workspace that does not fit is an EngineError, and the next call works", () => {
+    const A = laplacian(1000, 1000, undefined, 5); // a basis of 600 columns takes 4.8 GB
+    const b = new Float64Array(A.rows).fill(1);
+    expect(() => gmres(A, b, { restart: 600 })).toThrow(EngineError);
+    expect(() => gmres(A, b, { restart: 600 })).toThrow("gmres: ");
+    expect(cg(A, b, { maxIterations: 1 }).iterations).toBe(1);
   });
 });
 

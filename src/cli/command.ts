@@ -89,4 +89,12 @@ export class Arguments {
     if (!(n >= min)) throw new UsageError(`--${name} is "${given}", expected an integer of at least ${min}`);
     return n;
   }
+  /** The value of an option that takes a number of at least 0. */
+  number(name: string): number | undefined {
+    const given = this.text(name);
+    if (given === undefined) return undefined;
+    const x = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) ? Number(given) : Number.NaN;
+    if (!Number.isFinite(x)) throw new UsageError(`--${name} is "${given}", expected a finite number of at least 0`);
+    return x;
+  }
 }

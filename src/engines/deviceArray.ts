@@ -14,6 +14,19 @@ export class DeviceArray extends EngineArray {
     super(type, length);
   }
 
+  private readonly derived: { free(): void }[] = [];
+
+  /** Keep something that was made of this array until the array is freed. */
+  keep(derived: { free(): void }): void {
+    this.derived.push(derived);
+  }
+
+  /** Free the buffer, and what was kept with it. */
+  free(): void {
+    for (const each of this.derived.splice(0)) each.free();
+    this.buffer.free();
+  }
+
   /** An array of the type of `like`. */
   static like(like: Real | Int32Array | EngineArray, length: number, buffer: DeviceBuffer): DeviceArray {
     const type =

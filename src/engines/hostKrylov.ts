@@ -27,13 +27,19 @@ export type HostOperator = SparseOperator & { readonly pointers: Int32Array; rea
 /** The kernels that a workspace needs. */
 export interface VectorOperations {
   readonly memory: Pick<HostMemory, "reserve">;
+  /** Bytes in the memory that has all of these arrays, so that they can be used where they are; undefined if there is none, or no room. */
+  reserveBeside?(arrays: readonly ArrayBufferView[], bytes: number): Allocation<Uint8Array> | undefined;
   /** Whether an array can be used where it is, for as long as a call takes; `later`: the caller may change its own arrays meanwhile. */
   canStay(array: ArrayBufferView, later: boolean): boolean;
   gemv(alpha: number, A: StridedMatrix, x: Real, beta: number, y: Real): Later<void>;
   spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): Later<void>;
   reduce: Reducer<Later<number>>;
+  /** On vectors of the workspace. */
   combine(op: Combination, a: number, b: number, x: Real, y: Real, z: Real): Later<void>;
 }
+
+// Vectors have room for a multiple of 8 elements, the last of which are zero: reductions read them in place.
+const padded = (n: number): number => Math.ceil(n / 8) * 8;
 
 export function hostKrylov(operations: () => VectorOperations): KrylovKernels {
   return { workspace: (system, later) => new HostWorkspace(operations(), system, later) };
@@ -60,20 +66,27 @@ class HostWorkspace implements Workspace {
   ) {
     const { routine, n, preconditioner } = system;
     const A = system.A as HostMatrix;
-    const stays = arraysOf(A).every((array) => operations.canStay(array, later));
-    const isJacobi = preconditioner === "jacobi";
     this.n = n;
-    const count = OWN + system.vectors + (preconditioner === "none" ? 0 : 1);
+    const stride = padded(n);
+    const count = OWN + system.vectors + system.basis + (preconditioner === "none" ? 0 : 1);
+    const bytes = 8 * stride * count;
+    const beside = later ? undefined : operations.reserveBeside?.(arraysOf(A), bytes);
+    const stays = beside !== undefined || arraysOf(A).every((array) => operations.canStay(array, later));
     const copied = stays ? 0 : arraysOf(A).reduce((sum, { byteLength }) => sum + aligned(byteLength), 0);
-    this.memory = operations.memory.reserve(routine, count * aligned(8 * n) + aligned(8 * n * system.basis) + copied);
-    this.vectors = Array.from({ length: OWN + system.vectors }, () => this.zeros(n));
-    this.basis = this.zeros(n * system.basis);
-    for (let j = 0; j < system.basis; j++) this.vectors.push(this.basis.subarray(j * n, (j + 1) * n));
-    this.diagonal = isJacobi ? this.zeros(n) : undefined;
-    this.room = preconditioner === "plans" ? this.zeros(n) : undefined;
-    this.vector(B).set(system.b as Float64Array);
-    if (system.x0) this.vector(X).set(system.x0 as Float64Array);
-    this.A = stays ? A : this.copied(routine, A);
+    this.memory = beside ?? operations.memory.reserve(routine, bytes + copied);
+    try {
+      this.vectors = Array.from({ length: OWN + system.vectors }, () => this.zeros(n));
+      this.basis = this.zeros(stride * system.basis);
+      for (let j = 0; j < system.basis; j++) this.vectors.push(this.basis.subarray(j * stride, j * stride + n));
+      this.diagonal = preconditioner === "jacobi" ? this.zeros(n) : undefined;
+      this.room = preconditioner === "plans" ? this.zeros(n) : undefined;
+      this.vector(B).set(system.b as Float64Array);
+      if (system.x0) this.vector(X).set(system.x0 as Float64Array);
+      this.A = stays ? A : this.copied(routine, A);
+    } catch (error) {
+      this.memory.free();
+      throw error;
+    }
     this.recurrence = new Recurrence(system.scalars);
   }
 
@@ -90,7 +103,13 @@ class HostWorkspace implements Workspace {
   }
 
   private zeros(length: number): Float64Array {
-    return this.place(Float64Array, length).fill(0);
+    return this.place(Float64Array, padded(length)).fill(0).subarray(0, length);
+  }
+
+  // A vector and the zeros after it.
+  private withZeros(k: number): Float64Array {
+    const { buffer, byteOffset, length } = this.vector(k);
+    return new Float64Array(buffer, byteOffset, padded(length));
   }
 
   private copied(routine: string, A: HostMatrix): HostMatrix {
@@ -142,7 +161,8 @@ class HostWorkspace implements Workspace {
 
   *reduce(x: number, y: number, root: boolean, finish: Finish): Routine<void> {
     if (this.recurrence.status !== "running") return;
-    const [left, right] = [this.vector(x), this.vector(y)];
+    const left = this.withZeros(x);
+    const right = x === y ? left : this.withZeros(y);
     const value = (yield () => this.operations.reduce("dot", left, right, root, "nearest", "binary64")) as number;
     this.recurrence.finish(finish, value);
   }
@@ -181,7 +201,7 @@ class HostWorkspace implements Workspace {
 
   *combine(coefficients: Float64Array, count: number, y: number): Routine<void> {
     const { n, basis } = this;
-    const V = { data: basis, offset: 0, rows: n, cols: count, rowStride: 1, colStride: n };
+    const V = { data: basis, offset: 0, rows: n, cols: count, rowStride: 1, colStride: padded(n) };
     yield () => this.operations.gemv(1, V, coefficients, 0, this.vector(y));
   }
 

@@ -2,7 +2,7 @@
 import { checkCount, describe } from "../arrays/checks.ts";
 import { ShapeError } from "../arrays/errors.ts";
 import type { Sparse } from "../arrays/types.ts";
-import { neighbourhood, stencilMatrix } from "./stencil.ts";
+import { neighbourhood, star, stencilMatrix } from "./stencil.ts";
 
 /**
  * The Laplacian of a grid with Dirichlet boundaries, by rows, columns ascending: `points - 1` on the diagonal and -1 for every
@@ -20,7 +20,6 @@ export function laplacian(nx: number, ny: number, nz?: number, points?: 5 | 7 | 
     throw new ShapeError(
       `laplacian: points is ${describe(points)}, expected one of ${fitting.join(", ")} (nz is ${nz === undefined ? "omitted" : nz})`,
     );
-  const star = stencil === 5 || stencil === 7;
-  const offsets = neighbourhood(stencil === 7 || stencil === 27, (x, y, z) => !star || Math.abs(x) + Math.abs(y) + Math.abs(z) <= 1);
+  const offsets = stencil === 5 || stencil === 7 ? star(stencil === 7) : neighbourhood(stencil === 27, () => true);
   return stencilMatrix("laplacian", [nx, ny, depth], 1, offsets, ([x, y, z]) => (x === 0 && y === 0 && z === 0 ? stencil - 1 : -1));
 }

@@ -1,4 +1,4 @@
-// Matrices of grids, x fastest, for laplacian and elasticity. The rows of a node depend only on the sides on which it has neighbours.
+// Matrices of grids, x fastest, for laplacian, convectionDiffusion and elasticity. The rows of a node depend only on the sides on which it has neighbours.
 // There are at most 64 such cases: each is computed once and then copied, 56 million entries in half a second.
 import { ShapeError } from "../arrays/errors.ts";
 import { ascending, MAX } from "../arrays/sparse.ts";
@@ -20,6 +20,11 @@ const STEPS = [-1, 0, 1] as const;
 export function neighbourhood(space: boolean, keep: (...offset: Offset) => boolean): Offset[] {
   const all = STEPS.flatMap((z) => STEPS.flatMap((y) => STEPS.map((x): Offset => [x, y, z])));
   return all.filter(([x, y, z]) => (space || z === 0) && keep(x, y, z));
+}
+
+/** A node and its nearest neighbours along the axes: 5 points in the plane, 7 in space. */
+export function star(space: boolean): Offset[] {
+  return neighbourhood(space, (x, y, z) => Math.abs(x) + Math.abs(y) + Math.abs(z) <= 1);
 }
 
 /** The matrix of a grid whose nodes have `unknowns` adjacent unknowns each and are coupled with the nodes at these offsets. */

@@ -2,6 +2,7 @@
 import { FormatError } from "../arrays/errors.ts";
 import type { Accuracy, AccuracyCurve } from "./measure/accuracy.ts";
 import type { Bits } from "./measure/bits.ts";
+import type { ConvergenceCase } from "./measure/convergence.ts";
 import type { SolveTables } from "./measure/solve.ts";
 import type { SparseTables } from "./measure/sparse.ts";
 import type { StageRace } from "./measure/stages.ts";
@@ -71,6 +72,13 @@ const sparseCase = fields({
 });
 const tables: Shape<SparseTables> = fields({ engine: text, groups: list(fields({ title: text, cases: list(sparseCase) })) });
 
+const convergence: Shape<ConvergenceCase> = fields({
+  name: text,
+  n: count,
+  entries: count,
+  curves: list(fields({ method: text, preconditioner: text, reason: text, iterations: count, residual: number, history: list(number) })),
+});
+
 const bits: Shape<Bits> = fields({
   inputs: text,
   rows: list(fields({ engine: text, schedule: text, hashes: dictionary(text), missing: optional(text) })),
@@ -136,6 +144,7 @@ export interface Parts {
   /** Our routines compared with other libraries. */
   readonly races?: readonly Race[];
   readonly sparse?: SparseTables;
+  readonly convergence?: readonly ConvergenceCase[];
   readonly solve?: SolveTables;
   readonly gpu?: Gpu;
   readonly bits?: Bits;
@@ -155,6 +164,7 @@ const KINDS: Readonly<Record<string, Shape<Parts>>> = {
     accuracy: optional(accuracy),
     stages: optional(list(stageRace)),
     sparse: optional(tables),
+    convergence: optional(list(convergence)),
     solve: optional(solveTables),
     bits: optional(bits),
     missing: optional(list(text)),

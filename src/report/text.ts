@@ -1,6 +1,7 @@
 // The measurements as text for a terminal. Called by halfulp bench.
 import { ACCURACY_CURVES, methodsOf, worst } from "./measure/accuracy.ts";
 import { disagreements } from "./measure/bits.ts";
+import { PRECONDITIONERS } from "./measure/convergence.ts";
 import { SCHEDULES } from "./measure/sparse.ts";
 import { OPERATIONS, type StagedOperation } from "./measure/stages.ts";
 import type { Parts, Run } from "./read.ts";
@@ -15,6 +16,7 @@ export function textOf({ origin, parts }: Run): string {
     accuracy(parts),
     stages(parts),
     sparse(parts),
+    convergence(parts),
     solves(parts),
     (parts.missing ?? []).map((one) => `Not measured. ${one}`),
   ];
@@ -75,6 +77,20 @@ function sparse({ sparse: tables }: Parts): string[] {
   );
   const title = `Sparse solves, ${tables.engine}: GFLOPS (set-up time in solves, number of solves from which it beats serial)`;
   return [title, ...columns(["", ...SCHEDULES], rows)];
+}
+
+function convergence({ convergence: cases }: Parts): string[] {
+  if (!cases || cases.length === 0) return [];
+  const rows = cases.flatMap(({ name, curves }) =>
+    [...new Set(curves.map(({ method }) => method))].map((method) => [
+      `${name}, ${method}`,
+      ...PRECONDITIONERS.map((preconditioner) => {
+        const one = curves.find((each) => each.method === method && each.preconditioner === preconditioner);
+        return one === undefined ? "" : `${one.iterations}${one.reason === "tolerance" ? "" : ` (${one.reason})`}`;
+      }),
+    ]),
+  );
+  return ["Iterations of the iterative solvers, the same on every machine", ...columns(["preconditioner:", ...PRECONDITIONERS], rows)];
 }
 
 function solves({ solve: tables }: Parts): string[] {

@@ -28,7 +28,7 @@ describe("doctor", () => {
   test("the self-test notices one wrong bit of any routine", async () => {
     const { routines: engine } = await synchronousFunctions().open();
     expect(await selfTest(engine)).toBe(EXPECTED);
-    for (const routine of ["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "extrsv"] as const) {
+    for (const routine of ["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "extrsv", "exspmv"] as const) {
       let calls = 0;
       const method = engine[routine] as (...args: unknown[]) => unknown;
       const wrong = async (...args: unknown[]): Promise<unknown> => {
@@ -42,6 +42,20 @@ describe("doctor", () => {
       const hash = await selfTest({ ...engine, [routine]: wrong } as typeof engine);
       expect(calls).toBeGreaterThan(5);
       expect(hash, routine).not.toBe(EXPECTED);
+    }
+    for (const [routine, part] of [
+      ["cg", "x"],
+      ["cg", "residual"],
+      ["bicgstab", "history"],
+      ["gmres", "iterations"],
+    ] as const) {
+      const wrong = async (...args: Parameters<typeof engine.cg>): Promise<unknown> => {
+        const result = await engine[routine](...args);
+        const value = result[part];
+        const changed = typeof value === "number" ? value * (1 + 2 ** -52) : value.map((v, i) => (i === 1 ? v * (1 + 2 ** -52) : v));
+        return { ...result, [part]: changed };
+      };
+      expect(await selfTest({ ...engine, [routine]: wrong } as typeof engine), `${routine}, ${part}`).not.toBe(EXPECTED);
     }
   });
 });

@@ -36,7 +36,8 @@ describe("help", () => {
     expect(await help("lu")).toMatch(/--error print the infinity norm of P A - L U \(the largest sum of magnitudes in a row\)/);
     for (const name of ["solve", "trsv", "lu"]) expect(await help(name)).toMatch(/\.npy, Matrix Market or CSV files?/);
     // Only exact results have the same bits on every engine.
-    for (const name of ["sum", "trsv", "lu"]) expect(await help(name)).toMatch(/--engine E [^-]*; the bits are the same /);
+    for (const name of ["sum", "trsv", "lu", "spmv", "cg", "gmres"])
+      expect(await help(name)).toMatch(/--engine E [^-]*; the bits are the same /);
     const sptrsv = await help("sptrsv");
     for (const option of ["schedule S", "engine E"])
       expect(sptrsv).toMatch(new RegExp(`--${option} [^-]*; the bits are the same, except with --plain `));

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { matrix } from "../../src/arrays/matrix.ts";
 import { Random } from "../../src/arrays/random.ts";
-import type { Matrix } from "../../src/arrays/types.ts";
+import { csc, csr } from "../../src/arrays/sparse.ts";
+import type { Matrix, Sparse } from "../../src/arrays/types.ts";
 import { illConditionedMatrix } from "../../src/problems/illConditionedMatrix.ts";
 import { factorizationError, residualNorm } from "../../src/routines/dense/measures.ts";
 import { describeEngines } from "../engines.ts";
@@ -30,19 +31,70 @@ function vector(length: number, random: Random): Float64Array {
   return Float64Array.from({ length }, () => Math.floor(random.signed() * 8) * 2 ** (random.below(40) * random.below(2)) + random.signed());
 }
 
+// The same matrix by rows and by columns, without some of its zeros, the entries of each line in any order.
+function sparseViews(entries: Float64Array, rows: number, cols: number, random: Random): Sparse[] {
+  return (["csr", "csc"] as const).map((format) => {
+    const [lines, length] = format === "csr" ? [rows, cols] : [cols, rows];
+    const [pointers, indices, values] = [[0], [] as number[], [] as number[]];
+    for (let line = 0; line < lines; line++) {
+      const shift = random.below(length + 1);
+      for (let k = 0; k < length; k++) {
+        const at = (k + shift) % length;
+        const entry = entries[format === "csr" ? line * cols + at : at * cols + line] as number;
+        if (entry === 0 && random.below(4) > 0) continue;
+        indices.push(at);
+        values.push(entry);
+      }
+      pointers.push(indices.length);
+    }
+    const make = format === "csr" ? csr : csc;
+    return make(rows, cols, Int32Array.from(pointers), Int32Array.from(indices), Float64Array.from(values));
+  });
+}
+
 describe("residualNorm", () => {
   test("is the largest of the exact residuals, rounded once", () => {
     const random = new Random(7);
     for (let round = 0; round < 300; round++) {
       const [m, n] = [random.below(7), random.below(7)];
-      const A = vector(m * n, random);
+      const A = vector(m * n, random).map((entry) => (random.below(3) === 0 ? 0 : entry));
       const x = vector(n, random);
       const b = vector(m, random);
       const rows = Array.from({ length: m }, (_, i) =>
         exactSum([exactNumber(b[i] as number), ...Array.from(x, (v, j) => exactProduct(-(A[i * n + j] as number), v))]),
       );
-      expect(residualNorm(view(A, m, n, random), x, b)).toBe(largestRounded(rows));
+      for (const of of [view(A, m, n, random), ...sparseViews(A, m, n, random)]) expect(residualNorm(of, x, b)).toBe(largestRounded(rows));
     }
+  });
+
+  test("of a sparse matrix with rows without entries, and in binary32", () => {
+    const A = csr(3, 2, Int32Array.of(0, 0, 1, 1), Int32Array.of(1), Float32Array.of(0.1));
+    const exact = (Math.fround(0.1) as number) * 3 - 7; // 24 by 2 bits, then a sum that fits
+    expect(residualNorm(A, Float32Array.of(5, 3), Float32Array.of(2, 7, -4))).toBe(Math.max(4, Math.abs(exact)));
+    expect(residualNorm(A, Float32Array.of(5, 3), Float32Array.of(2, 1, 0))).toBe(2);
+    expect(
+      residualNorm(csc(0, 2, new Int32Array(3), new Int32Array(0), new Float64Array(0)), new Float64Array(2), new Float64Array(0)),
+    ).toBe(0);
+  });
+
+  test("only stored entries count: a stored zero times an infinity is NaN", () => {
+    const x = Float64Array.of(1, INF);
+    const of = (indices: number[], values: number[]): number =>
+      residualNorm(csr(1, 2, Int32Array.of(0, indices.length), Int32Array.from(indices), Float64Array.from(values)), x, Float64Array.of(3));
+    expect(of([0], [1])).toBe(2);
+    expect(of([1, 0], [0, 1])).toBe(NAN);
+    expect(of([1], [-2])).toBe(INF);
+  });
+
+  test("sparse patterns and lengths are checked", () => {
+    const A = csr(2, 3, Int32Array.of(0, 1, 2), Int32Array.of(2, 0), new Float64Array(2));
+    expect(() => residualNorm(A, new Float64Array(2), new Float64Array(2))).toThrow(
+      "residualNorm: x has length 2, expected 3 (the columns of A)",
+    );
+    expect(() => residualNorm({ ...A, indices: Int32Array.of(2, 3) }, new Float64Array(3), new Float64Array(2))).toThrow(
+      "residualNorm: A.indices[1] is 3, expected at least 0 and below 3 (in row 1)",
+    );
+    expect(() => residualNorm(null as never, new Float64Array(3), new Float64Array(2))).toThrow("residualNorm: A is null, expected");
   });
 
   test("no product overflows or is lost on the way", () => {

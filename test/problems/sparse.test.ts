@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { Random } from "../../src/arrays/random.ts";
 import { csr, toCsc } from "../../src/arrays/sparse.ts";
 import type { Sparse } from "../../src/arrays/types.ts";
 import { exdot, ShapeError } from "../../src/index.ts";
+import { convectionDiffusion } from "../../src/problems/convectionDiffusion.ts";
 import { elasticity } from "../../src/problems/elasticity.ts";
 import { laplacian } from "../../src/problems/laplacian.ts";
 import { powerLaw } from "../../src/problems/powerLaw.ts";
 import { neighbourhood, stencilMatrix } from "../../src/problems/stencil.ts";
 import { storedBits } from "../hex.ts";
+import { type Exact, exactNumber, exactSum } from "../oracles/rational.ts";
 import { hash } from "./hash.ts";
 
 const fingerprint = (A: Sparse): string => hash(Float64Array.from(A.pointers), Float64Array.from(A.indices), A.values);
@@ -165,6 +168,145 @@ describe("laplacian", () => {
       "more than 32 bits count",
       () => laplacian(1024, 1024, 1024),
       "laplacian: 1024 x 1024 x 1024 nodes give 7509901312 entries, expected at most 2147483647 (indices have 32 bits)",
+    ],
+  ])("refuses %s", (_, call, message) => {
+    expect(call).toThrow(ShapeError);
+    expect(call).toThrow(message);
+  });
+});
+
+describe("convectionDiffusion", () => {
+  test("by hand: the wind comes from below, from above, or along one axis only", () => {
+    expect(rows(convectionDiffusion(2, 2))).toEqual(["0:5.5 1:-1 2:-1", "0:-2 1:5.5 3:-1", "0:-1.5 2:5.5 3:-1", "1:-1.5 2:-2 3:5.5"]);
+    expect(rows(convectionDiffusion(3, 1, undefined, [-2, 0]))).toEqual(["0:6 1:-3", "0:-1 1:6 2:-3", "1:-1 2:6"]);
+    expect(rows(convectionDiffusion(1, 1, 3, [0, 0, 8]))).toEqual(["0:14 1:-1", "0:-9 1:14 2:-1", "1:-9 2:14"]);
+    expect(rows(convectionDiffusion(1, 2, 2))).toEqual([
+      "0:7.75 1:-1 2:-1",
+      "0:-1.5 1:7.75 3:-1",
+      "0:-1.25 2:7.75 3:-1",
+      "1:-1.25 2:-1.5 3:7.75",
+    ]);
+  });
+
+  test("without a wind it is the Laplacian", () => {
+    for (const [nx, ny, nz] of GRIDS) {
+      expect(rows(convectionDiffusion(nx, ny, undefined, [0, -0]))).toEqual(rows(laplacian(nx, ny)));
+      expect(rows(convectionDiffusion(nx, ny, nz, [0, 0, 0]))).toEqual(rows(laplacian(nx, ny, nz, 7)));
+    }
+  });
+
+  test("turning the wind round transposes the matrix", () => {
+    for (const [nx, ny, nz] of GRIDS) {
+      const wind = [0.1, -3, 1 / 3];
+      const turned = convectionDiffusion(
+        nx,
+        ny,
+        nz,
+        wind.map((w) => -w),
+      );
+      const { pointers, indices, values } = toCsc(convectionDiffusion(nx, ny, nz, wind));
+      expect([pointers, indices, storedBits(values)]).toEqual([turned.pointers, turned.indices, storedBits(turned.values)]);
+    }
+  });
+
+  // Exact sums: Superaccumulator is not asked.
+  const sumOf = (A: Sparse, i: number): Exact => exactSum(Array.from(A.values.subarray(A.pointers[i], A.pointers[i + 1]), exactNumber));
+
+  test("is well made, with positive diagonals, negative neighbours, and rows that sum to what the boundary takes, exactly", () => {
+    for (const [nx, ny, nz] of GRIDS) {
+      for (const wind of [undefined, [0, 7, -0.125], [-(2 ** 30), 3, 2 ** -10]]) {
+        const A = convectionDiffusion(nx, ny, nz, wind === undefined && nz === 1 ? [1, 0.5, 0.25] : wind);
+        expectWellMade(A);
+        const [wx, wy, wz] = wind ?? [1, 0.5, 0.25];
+        for (let i = 0; i < A.rows; i++) {
+          const at = [i % nx, Math.floor(i / nx) % ny, Math.floor(i / (nx * ny))];
+          const beyond = [nx, ny, nz].flatMap((count, axis) => {
+            const w = [wx, wy, wz][axis] as number;
+            return [...(at[axis] === 0 ? [1 + Math.max(w, 0)] : []), ...(at[axis] === count - 1 ? [1 + Math.max(-w, 0)] : [])];
+          });
+          expect(sumOf(A, i)).toBe(exactSum(beyond.map(exactNumber)));
+          for (let p = A.pointers[i] as number; p < (A.pointers[i + 1] as number); p++)
+            expect(Math.sign(A.values[p] as number)).toBe(A.indices[p] === i ? 1 : -1);
+        }
+      }
+    }
+  });
+
+  test("is diagonally dominant where entries have to be rounded, and the diagonal is as small as that allows", () => {
+    const random = new Random(5);
+    const below = (x: number): number => {
+      const view = new DataView(new ArrayBuffer(8));
+      view.setFloat64(0, x);
+      view.setBigUint64(0, view.getBigUint64(0) - 1n);
+      return view.getFloat64(0);
+    };
+    let rounded = 0;
+    for (let round = 0; round < 200; round++) {
+      const wind = Array.from({ length: 3 }, () => random.signed() * 2 ** (random.below(120) - 60));
+      const A = convectionDiffusion(3, 3, 3, wind);
+      const total = sumOf(A, 13) as bigint;
+      expect(total).toBeGreaterThanOrEqual(0n);
+      const centre = A.values[(A.pointers[13] as number) + 3] as number;
+      expect(total - ((exactNumber(centre) as bigint) - (exactNumber(below(centre)) as bigint))).toBeLessThan(0n);
+      if (total > 0n) rounded++;
+    }
+    expect(rounded).toBeGreaterThan(20);
+    const strong = convectionDiffusion(3, 3, 3, [2 ** 1020, -(2 ** 1020), 2 ** 1020]);
+    expect(strong.values.every(Number.isFinite)).toBe(true);
+  });
+
+  test("nz = 1 is the plane unless the wind says otherwise", () => {
+    expect(rows(convectionDiffusion(3, 3, 1))).toEqual(rows(convectionDiffusion(3, 3)));
+    expect(convectionDiffusion(3, 3, 1, [1, 1]).values[0]).toBe(6);
+    expect(convectionDiffusion(3, 3, 1, [1, 1, 1]).values[0]).toBe(9);
+  });
+
+  test("of a grid without nodes has no rows", () => {
+    for (const A of [convectionDiffusion(0, 5), convectionDiffusion(5, 5, 0), convectionDiffusion(5, 0, 0, [1, 2, 3])])
+      expect([A.rows, A.cols, A.pointers.length, A.values.length]).toEqual([0, 0, 1, 0]);
+  });
+
+  test("has the same bits on every engine", () => {
+    expect(fingerprint(convectionDiffusion(7, 5))).toBe("53336c32573e4e45");
+    expect(fingerprint(convectionDiffusion(5, 4, 3, [0.1, -0.7, 11]))).toBe("9da0ed91d3f19c0a");
+  });
+
+  test.each<[string, () => unknown, string]>([
+    ["two numbers in space", () => convectionDiffusion(3, 3, 3, [1, 2]), "convectionDiffusion: wind has length 2, expected 3 (nz is 3)"],
+    [
+      "three in the plane",
+      () => convectionDiffusion(3, 3, undefined, [1, 2, 3]),
+      "convectionDiffusion: wind has length 3, expected 2 (nz is omitted)",
+    ],
+    ["none", () => convectionDiffusion(3, 3, 1, []), "convectionDiffusion: wind has length 0, expected 2 or 3 (nz is 1)"],
+    [
+      "a wind that is not a number",
+      () => convectionDiffusion(3, 3, undefined, [1, Number.NaN]),
+      "convectionDiffusion: wind[1] is NaN, expected a finite number, at most 2^1020 in magnitude",
+    ],
+    [
+      "an infinite wind",
+      () => convectionDiffusion(3, 3, 3, [1, 2, Number.NEGATIVE_INFINITY]),
+      "convectionDiffusion: wind[2] is -Infinity, expected a finite number",
+    ],
+    [
+      "a wind that overflows",
+      () => convectionDiffusion(3, 3, 3, [2 ** 1021, 0, 0]),
+      "convectionDiffusion: wind[0] is 2.247116418577895e+307, expected a finite number, at most 2^1020 in magnitude",
+    ],
+    [
+      "a wind as text",
+      () => convectionDiffusion(3, 3, undefined, ["1", 1] as never),
+      'convectionDiffusion: wind[0] is "1", expected a finite number',
+    ],
+    ["a single number", () => convectionDiffusion(3, 3, 3, 1 as never), "convectionDiffusion: wind is 1, expected an array of numbers"],
+    ["null", () => convectionDiffusion(3, 3, 3, null as never), "convectionDiffusion: wind is null, expected an array of numbers"],
+    ["half a node", () => convectionDiffusion(2.5, 3), "convectionDiffusion: nx is 2.5, expected a whole number of at least 0"],
+    ["fewer than none", () => convectionDiffusion(2, 3, -1), "convectionDiffusion: nz is -1, expected a whole number of at least 0"],
+    [
+      "more than 32 bits count",
+      () => convectionDiffusion(1024, 1024, 1024),
+      "convectionDiffusion: 1024 x 1024 x 1024 nodes give 7509901312 entries, expected at most 2147483647 (indices have 32 bits)",
     ],
   ])("refuses %s", (_, call, message) => {
     expect(call).toThrow(ShapeError);

@@ -48,7 +48,7 @@ describe("halfulp report", () => {
 
   test.each([
     [["no.json"], "no.json: no such file or directory"],
-    [["--only", "cakes"], '--only is "cakes", expected one of bits, accuracy, stages, sparse, solve'],
+    [["--only", "cakes"], '--only is "cakes", expected one of bits, accuracy, stages, sparse, convergence, solve'],
     [["--quick", "--full"], "--quick and --full are both given, expected one of them"],
     [["x.json", "--quick"], "--quick is for measuring, not for drawing earlier runs (x.json)"],
     [["-o", "/no/such/folder/x.html"], "/no/such/folder: no such file or directory"],
@@ -84,6 +84,7 @@ describe("the text of a run", () => {
       "errors of gemv",
       "Nanoseconds per term",
       "Sparse solves",
+      "Laplacian, 8 x 8, bicgstab        40 (maxIterations)",
       "solve(): Gflop/s",
       "Not measured.",
     ])

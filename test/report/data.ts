@@ -63,6 +63,25 @@ export const sparse = {
   ],
 };
 
+const falling = (method: string, preconditioner: string, iterations: number, last = 1e-11) => ({
+  method,
+  preconditioner,
+  reason: iterations < 40 ? "tolerance" : "maxIterations",
+  iterations,
+  residual: last,
+  history: Array.from({ length: iterations + 1 }, (_, k) => (k === iterations ? last : 10 ** ((-11 * k) / 40))),
+});
+export const convergence = [
+  {
+    name: "Laplacian, 8 x 8",
+    n: 64,
+    entries: 288,
+    // the last residual of the third curve is 0, which has no logarithm
+    curves: [falling("gmres", "ilu0", 9), falling("cg", "none", 30), falling("cg", "ilu0", 12, 0), falling("bicgstab", "jacobi", 40)],
+  },
+  { name: "nothing to do", n: 0, entries: 0, curves: [{ ...falling("cg", "none", 0), history: [0] }] },
+];
+
 const solved = (engine: string, method: string, n: number, k: number) => ({
   engine,
   method,
@@ -143,7 +162,7 @@ export const races = [
 
 /** The JSON files, by what they are. */
 export const FILES = {
-  report: { ...origin("report"), accuracy, stages, sparse, solve, bits, missing: ["Something: it is not here"] },
+  report: { ...origin("report"), accuracy, stages, sparse, convergence, solve, bits, missing: ["Something: it is not here"] },
   accuracy: { ...origin("accuracy"), ...accuracy },
   level1: { ...origin("level1"), cases: races, stages },
   dense: { ...origin("dense"), cases: races },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drawPage } from "../../src/report/draw/page.ts";
 import { document } from "../../src/report/draw/plotting.ts";
-import { FILES, origin, runOf, stages } from "./data.ts";
+import { convergence, FILES, origin, runOf, stages } from "./data.ts";
 
 const page = async (...files: unknown[]): Promise<string> => drawPage(await Promise.all(files.map((file) => runOf(file))), "1.2.3");
 
@@ -85,6 +85,26 @@ describe("figures", () => {
     const [bars] = figuresOf(await page(FILES["gpu-a-gpu"]));
     expect(marks(bars?.element as Element, "bar").map((g) => g.children.length)).toEqual([4]);
     expect(bars?.svg).toMatch(/>1\.2</); // 6 ms beside 5 ms
+  });
+
+  test("of convergence: a line for each curve, some symbols, and the numbers", async () => {
+    const text = await page({ ...origin("report"), convergence });
+    const figures = figuresOf(text);
+    expect(figures.map(({ title }) => title)).toEqual(["Laplacian, 8 x 8"]);
+    const [{ svg, element }] = figures as [(typeof figures)[number]];
+    checkNesting(svg);
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+    expect(svg).toContain("Residual against iterations, for cg; cg, ilu0; bicgstab, jacobi; gmres, ilu0");
+    expect(marks(element, "line").map((g) => g.querySelectorAll("path").length)).toEqual([1, 1, 1, 1]);
+    expect(marks(element, "dot").map((g) => g.querySelectorAll("circle, path").length)).toEqual([8, 6, 7, 5]);
+    const strokes = marks(element, "line").map((g) => [g.getAttribute("stroke"), g.getAttribute("stroke-dasharray")]);
+    expect(strokes).toEqual([
+      ["var(--blue)", "2 3"],
+      ["var(--blue)", null],
+      ["var(--orange)", "7 3"],
+      ["var(--green)", null],
+    ]);
+    expect(text).toMatch(/<td>bicgstab<\/td>\s*<td>jacobi<\/td>\s*<td class="number">40<\/td>\s*<td>maxIterations<\/td>/);
   });
 
   test("of the sparse schedules: what is missing is named", async () => {

@@ -8,6 +8,7 @@ import { laplacian, matrix, open } from "../../src/index.ts";
 import { ACCURACY_CURVES, type Accuracy, measureAccuracy } from "../../src/report/measure/accuracy.ts";
 import { disagreements, measureBits } from "../../src/report/measure/bits.ts";
 import { race } from "../../src/report/measure/clock.ts";
+import { convergenceProblems, measureConvergence } from "../../src/report/measure/convergence.ts";
 import { exactSolution, exactSolve, relativeError } from "../../src/report/measure/exactErrors.ts";
 import { measureIll, measureSolve } from "../../src/report/measure/solve.ts";
 import { measureMatrix, SCHEDULES } from "../../src/report/measure/sparse.ts";
@@ -80,6 +81,31 @@ describe("sparse schedules", () => {
   });
 });
 
+describe("convergence", () => {
+  test("of every method and preconditioner, relative to the right-hand side", () => {
+    const problems = convergenceProblems(8);
+    expect(problems.map(({ name }) => name)).toEqual([
+      "Laplacian, 8 x 8, 5 points",
+      "Convection and diffusion, 8 x 8",
+      "Elasticity, 4 x 4",
+    ]);
+    for (const problem of problems) {
+      const { n, entries, curves } = measureConvergence(problem);
+      const A = problem.make();
+      expect([n, entries]).toEqual([A.rows, A.values.length]);
+      expect(curves.map(({ method, preconditioner }) => `${method} ${preconditioner}`)).toEqual(
+        problem.methods.flatMap((method) => problem.preconditioners.map((preconditioner) => `${method} ${preconditioner}`)),
+      );
+      for (const { reason, iterations, residual, history } of curves) {
+        expect(reason).toBe("tolerance");
+        expect(history.length).toBe(iterations + 1);
+        expect(history[0]).toBe(1);
+        for (const last of [residual, history.at(-1) as number]) expect(last).toBeLessThanOrEqual(1e-10 * (1 + 2 ** -50));
+      }
+    }
+  });
+});
+
 describe("the solver", () => {
   test("speed and steps", async () => {
     await using engine = await open("wasm");
@@ -113,6 +139,10 @@ describe("bits", () => {
       extrsv: "0ff7e0bb",
       exlu: "af80d04a",
       exluBatch: "9745f5f6",
+      exspmv: "39e94880",
+      cg: "c4fbc39f",
+      bicgstab: "16bec793",
+      gmres: "f3211731",
       solve: "5dc50db0",
       sptrsv: "65a59738",
     });

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/arrays/errors.ts";
 import { readRun } from "../../src/report/read.ts";
-import { accuracy, bits, FILES, origin, runOf, runOfText, stages } from "./data.ts";
+import { accuracy, bits, convergence, FILES, origin, runOf, runOfText, stages } from "./data.ts";
 
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  report: ["accuracy", "stages", "sparse", "solve", "bits", "missing"],
+  report: ["accuracy", "stages", "sparse", "convergence", "solve", "bits", "missing"],
   accuracy: ["accuracy"],
   level1: ["races", "stages"],
   dense: ["races"],
@@ -73,6 +73,11 @@ describe("what is refused", () => {
       "hashes that are numbers",
       { ...FILES.report, bits: { ...bits, rows: [{ engine: "e", schedule: "", hashes: { exsum: 1 } }] } },
       /hashes\.exsum is 1, expected a text/,
+    ],
+    [
+      "residuals that are words",
+      { ...FILES.report, convergence: [{ ...convergence[0], curves: [{ ...convergence[0]?.curves[0], history: [1, "less"] }] }] },
+      /convergence\[0\]\.curves\[0\]\.history\[1\] is "less", expected a finite number/,
     ],
     [
       "a text as long as a book",

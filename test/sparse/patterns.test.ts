@@ -4,10 +4,26 @@ import { describe, expect, test } from "vitest";
 import { csr } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
-import { range, trsv, value } from "../oracles/matrices.ts";
+import { product, range, rounded, sum, trsv, value } from "../oracles/matrices.ts";
 import { exactly, orderOf, plainly, rowsOf } from "../oracles/sparse.ts";
+import { storedRows, terms } from "../oracles/spmv.ts";
 import { same } from "./checks.ts";
-import { fromDense, KINDS, type Kind, nearTies, PATTERNS, type Pattern, storage, stored, systemOn } from "./patterns.ts";
+import {
+  anySparse,
+  denseOf,
+  fromDense,
+  KINDS,
+  type Kind,
+  nearTies,
+  PATTERNS,
+  type Pattern,
+  productWith,
+  SHAPES,
+  type Shape,
+  storage,
+  stored,
+  systemOn,
+} from "./patterns.ts";
 
 const entriesOf = (pattern: Pattern): number => pattern.reduce((s, row) => s + row.length, 0);
 const levelsOf = (pattern: Pattern): number[] => {
@@ -92,6 +108,46 @@ describe(`systems, HALFULP_SEED=${SEED}`, () => {
       return { tie: isMidpoint(without - (-scaled(beside as number) << 400n)), side: Math.sign(beside as number) };
     });
     for (const side of [-1, 0, 1]) expect(sides.filter((row) => row.tie && row.side === side).length).toBeGreaterThan(20);
+  });
+});
+
+describe(`matrices of any shape, HALFULP_SEED=${SEED}`, () => {
+  test.each(Object.keys(SHAPES) as Shape[])("%s: every size and way to store it, checked by csr() and csc()", (shape) => {
+    const random = new Random(SEED);
+    const seen = new Set<string>();
+    for (const k of range(200)) {
+      const format = k % 2 ? "binary32" : "binary64";
+      const of = anySparse(random, random.below(9), random.below(9), format, shape);
+      expect(of.trans ? [of.A.cols, of.A.rows] : [of.A.rows, of.A.cols]).toEqual([of.rows, of.cols]);
+      const entry = denseOf(of.A, of.trans);
+      const there = range(of.rows).map((i) => range(of.cols).filter((j) => entry(i, j) !== undefined).length);
+      if (shape === "none") expect(Math.max(0, ...there)).toBe(0);
+      if (shape === "full" && of.rows > 0) expect(Math.min(...there)).toBe(of.cols);
+      expect(there.reduce((s, v) => s + v, 0)).toBe(of.A.values.length);
+      seen.add(`${of.A.format} ${of.trans}`);
+      const { x, y } = productWith(random, of);
+      expect([x.length, y.length]).toEqual([of.cols, of.rows]);
+    }
+    expect(seen.size).toBe(4);
+  });
+
+  test("the products cancel and tie now and then", () => {
+    const random = new Random(SEED);
+    let [zeros, small, ties] = [0, 0, 0];
+    for (const _ of range(400)) {
+      const { A, trans, alpha, x, beta, y } = productWith(random, anySparse(random, 4, 4, "binary64", "full"));
+      if (![...x, ...y, ...A.values].every(Number.isFinite) || Math.abs(beta) > 2 || beta === 0 || Math.abs(alpha) > 2) continue;
+      const xs = Array.from(x, value);
+      for (const [i, row] of storedRows(A, trans).entries()) {
+        const products = terms(row, xs).map((t) => product(value(alpha), t));
+        const exact = sum([...products, product(value(beta), value(y[i] as number))]);
+        const got = rounded(exact, "binary64");
+        if (got === 0) zeros++;
+        if (got !== 0 && Math.abs(got) < 1e-12 * Math.abs(beta * (y[i] as number))) small++;
+        if (isMidpoint(exact.n)) ties++;
+      }
+    }
+    expect(Math.min(zeros, small, ties)).toBeGreaterThan(10);
   });
 });
 

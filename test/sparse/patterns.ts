@@ -1,13 +1,15 @@
 // Sparse triangular systems of every kind. A pattern says, for each unknown in the order of substitution, which earlier ones
 // its row has; numbers are put on it; and the triangle is stored by rows or columns, sorted or not, alone or in a full matrix.
+// Then matrices of any shape, for products.
 
 import { csc, csr } from "../../src/arrays/sparse.ts";
 import type { Format, Real, Sparse } from "../../src/arrays/types.ts";
 import type { Random } from "../../src/study.ts";
 import { permutation } from "../generators.ts";
-import { coin, completing, numbers, opposite, pick, system, vectorOf } from "../matrices.ts";
+import { coin, completing, formatOf, numbers, opposite, pick, scalar, system, vectorOf } from "../matrices.ts";
 import { negated, product, quotient, range, rounded, sum, value } from "../oracles/matrices.ts";
 import { leftOf, type Part } from "../oracles/sparse.ts";
+import { storedRows, terms } from "../oracles/spmv.ts";
 
 /** For each place in the order of substitution the earlier places in its row, ascending. */
 export type Pattern = readonly (readonly number[])[];
@@ -213,19 +215,32 @@ export function stored(random: Random, { pattern, values, diagonal, b, format }:
     if (!unit) put(unknown(k), unknown(k), diagonal[k] as number);
     else if (full && coin(random)) put(unknown(k), unknown(k), pick(random, [Number.NaN, 0, 5]));
   });
+  return { A: fromLines(random, by, n, n, lines, format, sorted), b: vectorOf(format, upper ? [...b].reverse() : b) };
+}
+
+// A matrix of these lines, each a list of indices and numbers, which ascend or come in random order.
+function fromLines(
+  random: Random,
+  by: "csr" | "csc",
+  rows: number,
+  cols: number,
+  lines: [number, number][][],
+  format: Format,
+  sorted: boolean,
+): Sparse<Real> {
   const ordered = lines.map((line) => {
     const ascending = line.sort(([a], [c]) => a - c);
     return sorted ? ascending : Array.from(permutation(random, line.length), (at) => ascending[at] as [number, number]);
   });
-  const pointers = new Int32Array(n + 1);
+  const pointers = new Int32Array(lines.length + 1);
   ordered.forEach((line, i) => {
     pointers[i + 1] = (pointers[i] as number) + line.length;
   });
   const flat = ordered.flat();
   const make = by === "csr" ? csr<Real> : csc<Real>;
-  const A = make(
-    n,
-    n,
+  return make(
+    rows,
+    cols,
     pointers,
     Int32Array.from(flat, ([index]) => index),
     vectorOf(
@@ -233,7 +248,6 @@ export function stored(random: Random, { pattern, values, diagonal, b, format }:
       flat.map(([, v]) => v),
     ),
   );
-  return { A, b: vectorOf(format, upper ? [...b].reverse() : b) };
 }
 
 // Unknowns that are 1, so that a row can bring its sum to where it is wanted: see nearTies.
@@ -302,4 +316,100 @@ export function triangleOf(A: Sparse, upper: boolean): Sparse<Float64Array> {
     pointers[i + 1] = q;
   }
   return csr(A.rows, A.cols, pointers, indices.slice(0, q), values.slice(0, q));
+}
+
+// ---------------------------------------------------------------- matrices of any shape
+
+/** The columns of each row of a matrix. */
+type Columns = (random: Random, rows: number, cols: number) => number[][];
+
+export const SHAPES = {
+  none: (_, rows) => range(rows).map(() => []),
+  full: (_, rows, cols) => range(rows).map(() => range(cols)),
+  few: (random, rows, cols) => range(rows).map(() => some(random, 0, cols, 4)),
+  many: (random, rows, cols) => range(rows).map(() => some(random, 0, cols, 2 * cols)),
+  "empty and full rows": (random, rows, cols) => range(rows).map(() => pick(random, [[], [], range(cols), some(random, 0, cols, 3)])),
+  "one full row": (random, rows, cols) => {
+    const long = random.below(rows + 1);
+    return range(rows).map((i) => (i === long ? range(cols) : some(random, 0, cols, 2)));
+  },
+  "one full column": (random, rows, cols) => {
+    const long = random.below(cols + 1);
+    return range(rows).map(() => [...new Set([...some(random, 0, cols, 2), ...(long < cols ? [long] : [])])]);
+  },
+  bands: (random, rows, cols) => {
+    const width = 1 + random.below(4);
+    return range(rows).map((i) => range(cols).filter((j) => Math.abs(i - j) <= width));
+  },
+} satisfies Record<string, Columns>;
+export type Shape = keyof typeof SHAPES;
+const SHAPE_NAMES = Object.keys(SHAPES) as Shape[];
+
+/** A sparse matrix, of which itself or the transpose is rows by cols. */
+export interface AnySparse {
+  readonly A: Sparse<Real>;
+  readonly trans: boolean;
+  readonly rows: number;
+  readonly cols: number;
+}
+
+/** Numbers of one kind, or of a kind in each row, on a pattern, stored in one of the eight ways. */
+export function anySparse(
+  random: Random,
+  rows: number,
+  cols: number,
+  format: Format,
+  shape: Shape = pick(random, SHAPE_NAMES),
+  by: "csr" | "csc" = coin(random) ? "csr" : "csc",
+  trans = coin(random),
+): AnySparse {
+  const columns = SHAPES[shape](random, rows, cols);
+  const common = coin(random) ? numbers(random, Math.max(1, columns.flat().length), format) : undefined;
+  const lines: [number, number][][] = range((by === "csr") !== trans ? rows : cols).map(() => []);
+  let used = 0;
+  for (const [i, row] of columns.entries()) {
+    const values = common?.subarray(used, used + row.length) ?? numbers(random, row.length, format);
+    for (const [p, j] of row.entries()) {
+      const [line, index] = (by === "csr") !== trans ? [i, j] : [j, i];
+      lines[line]?.push([index, values[p] as number]);
+    }
+    used += row.length;
+  }
+  const [m, n] = trans ? [cols, rows] : [rows, cols];
+  return { A: fromLines(random, by, m, n, lines, format, coin(random)), trans, rows, cols };
+}
+
+/** The stored entries of A or its transpose by their places. */
+export function denseOf(A: Sparse<Real>, trans = false): (i: number, j: number) => number | undefined {
+  const rows = storedRows(A, trans);
+  return (i, j) => {
+    const v = rows[i]?.values[rows[i]?.columns.indexOf(j) ?? -1];
+    return v && rounded(v, formatOf(A.values));
+  };
+}
+
+/** The operands of a product. */
+export interface Product extends AnySparse {
+  readonly alpha: number;
+  readonly x: Real;
+  readonly beta: number;
+  readonly y: Real;
+}
+
+/**
+ * Operands for a matrix: random ones; or y that leaves nearly nothing of the product, or brings it to a midpoint of two numbers, or
+ * next to one.
+ */
+export function productWith(random: Random, of: AnySparse): Product {
+  const format = formatOf(of.A.values);
+  const x = numbers(random, of.cols, format);
+  const style = pick(random, ["any", "cancelling", "ties"] as const);
+  if (style === "any") return { ...of, alpha: scalar(random), x, beta: scalar(random), y: numbers(random, of.rows, format) };
+  const [alpha, beta] = [pick(random, [1, -1, 2, 0.5]), pick(random, [1, -1, 2])];
+  const xs = Array.from(x, value);
+  const y = storedRows(of.A, of.trans).map((row) => {
+    const v = sum(terms(row, xs).map((t) => product(value(alpha), t)));
+    return (style === "ties" ? completing(random, v, format) : opposite(random, v, format)) / beta;
+  });
+  return { ...of, alpha, x, beta, y: vectorOf(format, y) };
 }

@@ -9,7 +9,7 @@ export const bench: Command = {
   count: [0, 0],
   options: MEASURING_OPTIONS,
   help: `Prints the measurements of halfulp report: whether all engines return the same bits, forward errors, times of the stages
-at the largest size, sparse schedules and solves. Default scale: --quick.`,
+at the largest size, sparse schedules, iterations and solves. Default scale: --quick.`,
   examples: [
     ["halfulp bench", "all parts, at small sizes"],
     ["halfulp bench --only bits", "compare the bits of all engines, in a few seconds"],

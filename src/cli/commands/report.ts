@@ -25,8 +25,8 @@ export const report: Command = {
   },
   help: `Runs the measurements of the papers and writes a self-contained HTML page: hashes of the results of every engine, number
 of threads and schedule; forward errors against condition numbers; times of plain loops, superaccumulator, expansions
-and certified routines against n; the sparse schedules over grids; the mixed-precision solver. It takes about ten
-minutes on two cores, one or two with --quick, and over an hour with --full.
+and certified routines against n; the sparse schedules over grids; the convergence of the iterative solvers; the
+mixed-precision solver. It takes about ten minutes on two cores, one or two with --quick, and over an hour with --full.
 
 Given JSON files of earlier runs (from --save or from the project's benchmarks), it draws those and measures nothing.
 That shows the results of one machine on another.`,

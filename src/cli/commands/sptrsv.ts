@@ -1,11 +1,10 @@
 // halfulp sptrsv: a sparse triangular system, by sptrsv of an engine.
-import { ShapeError } from "../../arrays/errors.ts";
 import { toCsc, toCsr } from "../../arrays/sparse.ts";
 import type { Sparse } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Schedule, SparseOptions } from "../../routines/sparse/types.ts";
 import type { Command } from "../command.ts";
-import { asVector, isSparse, load, toBinary64 } from "../input/load.ts";
+import { asSparse, asVector, load, toBinary64 } from "../input/load.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
@@ -40,9 +39,7 @@ Entries outside the triangle are ignored, so the file may hold a full matrix. A 
     const [L, b] = args.operands as [string, string];
     await checkOutput(args.text("output"));
     const options: SparseOptions = { ...triangleOf(args), exact: !args.flag("plain"), schedule: args.word("schedule", SCHEDULES) };
-    const A = await load(L, io);
-    if (!isSparse(A))
-      throw new ShapeError(`${L} is dense, expected a sparse matrix (Matrix Market, coordinate); use halfulp trsv for dense ones`);
+    const A = asSparse(L, await load(L, io), "halfulp trsv");
     const right = toBinary64(asVector(b, await load(b, io)));
     await using engine = await openEngine(args, A.values.length);
     const progress = new Progress(io, "sptrsv").tick();

@@ -108,6 +108,13 @@ export function asVector(name: string, value: Loaded): Real {
   return asMatrix(name, value).data; // the rows of a file are contiguous
 }
 
+/** A sparse matrix; `command` is the one for dense matrices, if there is one. */
+export function asSparse(name: string, value: Loaded, command?: string): Sparse {
+  if (!isVector(value) && isSparse(value)) return value;
+  const hint = command === undefined ? "" : `; use ${command} for dense ones`;
+  throw new ShapeError(`${name} is dense, expected a sparse matrix (Matrix Market, coordinate)${hint}`);
+}
+
 /** A matrix in binary64; binary32 numbers are converted exactly. */
 export function widened(A: Matrix<Float64Array> | Matrix<Float32Array>): Matrix {
   return { ...A, data: toBinary64(A.data) };

@@ -10,6 +10,7 @@ export class Progress {
   private readonly start = performance.now();
   private last = this.start + DELAY - INTERVAL;
   private shown = false;
+  private state = "";
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -28,10 +29,10 @@ export class Progress {
     }
   }
 
-  /** Shows the elapsed time of work that cannot report progress, whenever this thread is free. */
+  /** Keeps the elapsed time current between reports, whenever this thread is free. */
   tick(): this {
     if (!this.io.isTerminal) return this;
-    this.timer = setInterval(() => performance.now() - this.last >= INTERVAL && this.show(""), INTERVAL);
+    this.timer = setInterval(() => performance.now() - this.last >= INTERVAL && this.show(this.state), INTERVAL);
     this.timer.unref();
     return this;
   }
@@ -46,6 +47,7 @@ export class Progress {
   private show(state: string): void {
     this.last = performance.now();
     this.shown = true;
+    this.state = state;
     this.io.err(`\r\x1b[K${this.task} ${state} ${((this.last - this.start) / 1000).toFixed(1)} s`);
   }
 }

@@ -1,4 +1,4 @@
-// Prints and writes the results of solve, trsv, sptrsv and lu.
+// Prints and writes the results of the commands that solve, factor or multiply.
 import type { Matrix, Real } from "../../arrays/types.ts";
 import type { Arguments, Options, Outcome } from "../command.ts";
 import { isVector } from "../input/load.ts";
@@ -18,20 +18,21 @@ export const OUTPUT_OPTIONS: Options = {
 
 const SHORT = 12;
 
-/** Writes a result to the file that the options name, and returns it with the details, in their order. */
+/** Writes a result to the file that the options name, and returns it with the details, in their order; `name` is that of the result. */
 export async function present(
   command: string,
   x: Real | Matrix,
   details: Readonly<Record<string, unknown>>,
   args: Arguments,
+  name = "x",
 ): Promise<Outcome> {
   const output = args.text("output");
   if (output !== undefined) await save(output, x);
   const all = { ...details, sha256: hashOf(x) };
   const short = isVector(x) && x.length <= SHORT;
   const shown = isVector(x) ? preview(x) : `${x.rows} by ${x.cols} (use -o FILE to write it)`;
-  const printed = output === undefined ? { x: shown } : short ? { x: shown, output } : { output };
-  const returned = output !== undefined ? { output } : { x: isVector(x) ? x : Array.from(rowsOf(x), (row) => row.slice()) };
+  const printed = output === undefined ? { [name]: shown } : short ? { [name]: shown, output } : { output };
+  const returned = output !== undefined ? { output } : { [name]: isVector(x) ? x : Array.from(rowsOf(x), (row) => row.slice()) };
   return { text: alignedLines({ ...all, ...printed }), json: { command, ...all, ...returned } };
 }
 

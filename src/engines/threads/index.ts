@@ -6,17 +6,24 @@ import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
+import { embedded } from "../embedded.ts";
 import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
 import type { Breakdown, HostLines, RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
+import type { KrylovKernels, KrylovSystem } from "../krylov.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
-import { combine, reference } from "../reference/index.ts";
 import type { Routine } from "../steps.ts";
 import * as dense from "../wasm/jobs/dense.ts";
 import * as level1 from "../wasm/jobs/level1.ts";
 import * as sparse from "../wasm/jobs/sparse.ts";
+import { type Product, spmv, spmvBytes } from "../wasm/jobs/spmv.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
+
+// Unknowns and entries of a system from which its iterations are shared. Posting a job and waking up take some 20 to 50 us, as long as an
+// operation on a vector of this length.
+const MIN_SHARED = 2 ** 15;
+const sizeOf = ({ n, A }: KrylovSystem): number => n + ("data" in A ? A.rows * A.cols : A.values.length);
 
 /** The kernels on a pool of threads. Operands outside its memory are copied into it; results are written in one step. */
 export class ThreadKernels implements Backend {
@@ -42,11 +49,8 @@ export class ThreadKernels implements Backend {
     );
   }
 
-  async spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): Promise<void> {
-    const copy = y.slice();
-    reference.spmv(alpha, A, x, beta, copy);
-    await undefined;
-    y.set(copy);
+  spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): Promise<void> {
+    return this.multiply({ alpha, A, x, beta, y, workers: this.pool.workers, streams: false, inPlace: false });
   }
 
   ilu0(A: HostLines, values: Real): Promise<Breakdown | undefined> {
@@ -54,14 +58,24 @@ export class ThreadKernels implements Backend {
     return this.pool.run(sparse.ilu0Bytes(arena, A, values, workers), (space, job) => sparse.ilu0(space, job, A, values, workers));
   }
 
-  readonly krylov = hostKrylov(() => ({
+  private multiply(product: Product): Promise<void> {
+    return this.pool.run(spmvBytes(this.pool.arena, product), (space, job) => spmv(space, job, product));
+  }
+
+  private readonly pooled = hostKrylov(() => ({
     memory: this.memory,
     canStay: (array) => this.users.has(array),
     gemv: (...args) => this.gemv(...args),
-    spmv: (...args) => this.spmv(...args),
+    // The vectors of a workspace are nobody else's: results need no copy.
+    spmv: (alpha, A, x, beta, y) => this.multiply({ alpha, A, x, beta, y, workers: this.pool.workers, streams: false, inPlace: true }),
     reduce: (...args) => this.reduce(...(args as Parameters<ThreadKernels["reduce"]>)),
-    combine,
+    combine: (op, a, b, x, y, z) => this.pool.run(0, (_, job) => level1.combine(job, op, a, b, x, y, z)),
   }));
+
+  /** Small systems are solved on the calling thread: a job costs more than an operation on them. The bits are the same. */
+  readonly krylov: KrylovKernels = {
+    workspace: (system, later) => (sizeOf(system) < MIN_SHARED ? embedded().krylov : this.pooled).workspace(system, later),
+  };
 
   gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): Promise<void> {
     return this.pool.run(dense.gemmBytes(this.pool.arena, A, B, C), (space, job) => dense.gemm(space, job, alpha, A, B, beta, C));

@@ -14,14 +14,16 @@ import type { Breakdown, Elementwise, ExactStage, HostLines, Kernels, SparseTria
 import type { Allocation, HostMemory, Piece } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import { reduce } from "../reduce.ts";
-import { combine, mapOne, reference } from "../reference/index.ts";
+import { mapOne, reference } from "../reference/index.ts";
 import type { Routine } from "../steps.ts";
 import { WasmApproximate } from "./approximate.ts";
 import { kernelIndex, LIMIT, type Modules, VectorArena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as dense from "./jobs/dense.ts";
 import { Job, type JobBody } from "./jobs/job.ts";
+import { combine } from "./jobs/level1.ts";
 import * as sparse from "./jobs/sparse.ts";
+import { type Product, spmv, spmvBytes } from "./jobs/spmv.ts";
 import type { WasmModule } from "./objects.ts";
 import type { Variant } from "./packedModule.ts";
 import { Space } from "./space.ts";
@@ -40,7 +42,7 @@ const MAX_KEPT = 1 << 26;
 // One stage of a reduction, on a chunk of n terms at these addresses; n is a multiple of 8. Returning false ends the pass.
 type Stage = (px: number, py: number, n: number) => unknown;
 
-interface VectorType<V extends Real> {
+interface ArrayType<V extends Real | Int32Array> {
   readonly BYTES_PER_ELEMENT: number;
   new (buffer: ArrayBuffer, offset: number, length: number): V;
 }
@@ -54,7 +56,7 @@ export class WasmKernels implements Kernels {
   // alive.)
   private readonly arenas = new WeakMap<ArrayBufferLike, VectorArena>();
   private current: VectorArena | undefined; // for the next array: the arena that was last created, or in which one was last freed
-  private readonly live = new WeakSet<Real>(); // arrays not freed yet. (An offset would not identify them: it may belong to a newer array.)
+  private readonly live = new WeakSet<Real | Int32Array>(); // arrays not freed yet. (An offset would not identify them: it may belong to a newer array.)
   private hasAllocated = false; // until then no array can be in an arena
 
   constructor(
@@ -154,7 +156,13 @@ export class WasmKernels implements Kernels {
   }
 
   spmv(alpha: number, A: HostOperator, x: Real, beta: number, y: Real): void {
-    reference.spmv(alpha, A, x, beta, y);
+    const product: Product = { alpha, A, x, beta, y, workers: 1, streams: true, inPlace: false };
+    this.inSpace(
+      "exspmv",
+      [A.values, A.indices, x, y],
+      (arena) => spmvBytes(arena, product),
+      (space, job) => spmv(space, job, product),
+    );
   }
 
   ilu0(A: HostLines, values: Real): Breakdown | undefined {
@@ -168,11 +176,12 @@ export class WasmKernels implements Kernels {
 
   readonly krylov = hostKrylov(() => ({
     memory: this.memory,
+    reserveBeside: (arrays, bytes) => this.reserveBeside(arrays, bytes),
     canStay: () => false,
     gemv: (...args) => this.gemv(...args),
     spmv: (...args) => this.spmv(...args),
     reduce: (...args) => reduce(this, ...args),
-    combine,
+    combine: (op, a, b, x, y, z) => run(this.arenas.get(y.buffer) as VectorArena, (_, job) => combine(job, op, a, b, x, y, z), 0, 0),
   }));
 
   gemm(alpha: number, A: StridedMatrix, B: StridedMatrix, beta: number, C: StridedMatrix): void {
@@ -222,7 +231,7 @@ export class WasmKernels implements Kernels {
     isOnHost: true,
     holdsPatterns: false,
     upload: (routine, like, length, pieces) => {
-      const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as VectorType<Real>;
+      const type = (like.BYTES_PER_ELEMENT === 8 ? Float64Array : Float32Array) as unknown as ArrayType<Real>;
       const array = this.allocateFor(routine, length, type);
       filled(array, pieces as Iterable<Piece<Real>>);
       return { value: array as typeof like, free: () => this.free(array) };
@@ -233,7 +242,22 @@ export class WasmKernels implements Kernels {
   };
 
   private reserve(routine: string, bytes: number): Allocation<Uint8Array> {
-    const array = this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array);
+    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array), bytes);
+  }
+
+  // Bytes in the arena that has all of these arrays, if there is one and it has room.
+  private reserveBeside(arrays: readonly ArrayBufferView[], bytes: number): Allocation<Uint8Array> | undefined {
+    const buffer = arrays[0]?.buffer;
+    const arena = buffer && this.arenas.get(buffer);
+    if (!arena || !arrays.every((array) => array.buffer === buffer)) return undefined;
+    const at = arena.allocate(bytes, false);
+    if (at === 0) return undefined;
+    const array = new Float64Array(arena.buffer, at, Math.ceil(bytes / 8));
+    this.live.add(array);
+    return this.reserved(array, bytes);
+  }
+
+  private reserved(array: Float64Array, bytes: number): Allocation<Uint8Array> {
     const arena = this.arenas.get(array.buffer) as VectorArena;
     const allocation = {
       value: new Uint8Array(array.buffer, array.byteOffset, bytes),
@@ -269,7 +293,7 @@ export class WasmKernels implements Kernels {
   }
 
   // Run a job in an arena that holds one of its operands and has room for the others, else in the scratch arena.
-  private inSpace<R>(routine: string, operands: Real[], bytesIn: (arena: VectorArena) => number, body: JobBody<R>): R {
+  private inSpace<R>(routine: string, operands: ArrayBufferView[], bytesIn: (arena: VectorArena) => number, body: JobBody<R>): R {
     for (const data of operands) {
       const arena = this.arenas.get(data.buffer);
       if (!arena) continue;
@@ -290,11 +314,11 @@ export class WasmKernels implements Kernels {
   }
 
   /** An array in this engine's memory. */
-  allocate<V extends Real>(length: number, type: VectorType<V>): V {
+  allocate<V extends Real | Int32Array>(length: number, type: ArrayType<V>): V {
     return this.allocateFor("allocate", length, type);
   }
 
-  private allocateFor<V extends Real>(routine: string, length: number, type: VectorType<V>): V {
+  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
@@ -328,7 +352,7 @@ export class WasmKernels implements Kernels {
   }
 
   /** Free an array. Returns false if allocate() did not return it, or if it has been freed already. */
-  free(array: Real): boolean {
+  free(array: Real | Int32Array): boolean {
     const arena = this.arenas.get(array.buffer);
     if (!arena || !this.live.delete(array)) return false;
     arena.release(array.byteOffset);

@@ -49,6 +49,14 @@ export class Space {
     return at;
   }
 
+  /** The address of integers in the arena, or of a copy of them. */
+  integers(array: Int32Array): number {
+    if (this.arena.holds(array)) return array.byteOffset;
+    const at = this.reserve(array.byteLength);
+    this.arena.words.set(array, at / 4);
+    return at;
+  }
+
   /** The address of a copy of x. */
   copy(x: Real): number {
     const at = this.reserve(x.byteLength);
@@ -106,7 +114,7 @@ export class Space {
 }
 
 /** The bytes that a call needs for these vectors and matrices, without those that are in the arena. */
-export function bytesFor(arena: Arena, vectors: readonly Real[], matrices: readonly StridedMatrix[]): number {
+export function bytesFor(arena: Arena, vectors: readonly (Real | Int32Array)[], matrices: readonly StridedMatrix[]): number {
   let bytes = 0;
   for (const x of vectors) if (!arena.holds(x)) bytes += aligned(x.byteLength);
   for (const A of matrices) if (!arena.holds(A.data)) bytes += aligned(A.rows * A.cols * A.data.BYTES_PER_ELEMENT);

@@ -4,6 +4,7 @@ import type { Origin } from "../origin.ts";
 import type { Parts, Run } from "../read.ts";
 import { drawAccuracy } from "./accuracy.ts";
 import { drawBits } from "./bits.ts";
+import { drawConvergence } from "./convergence.ts";
 import { drawGpu } from "./gpu.ts";
 import { type Html, html, raw } from "./html.ts";
 import { drawRaces } from "./races.ts";
@@ -49,6 +50,13 @@ const SECTIONS: readonly Section[] = [
     intro:
       "The schedules of the sparse paper over grids and aspect ratios: speed, set-up time, and the number of solves after which a schedule pays off.",
     draw: ({ sparse }, origin) => (sparse ? drawSparse(sparse, on(origin)) : []),
+  },
+  {
+    id: "convergence",
+    title: "Iterative solvers",
+    intro:
+      "How cg, bicgstab and gmres converge on small grids, with and without a preconditioner. gmres keeps 30 vectors; a curve ends after 500 iterations at the latest. The curves are the same on every machine.",
+    draw: ({ convergence }) => (convergence ? drawConvergence(convergence) : []),
   },
   {
     id: "solve",

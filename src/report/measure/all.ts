@@ -10,6 +10,7 @@ import { PARTS, type Part, type Scale } from "../parts.ts";
 import type { Parts, Run } from "../read.ts";
 import { ACCURACY_CURVES, type Accuracy, type AccuracyCurve, measureAccuracy } from "./accuracy.ts";
 import { measureBits } from "./bits.ts";
+import { type ConvergenceCase, measureConvergence } from "./convergence.ts";
 import { SCALES } from "./scales.ts";
 import { type IllPoint, measureIll, measureSolve, type SolveRow } from "./solve.ts";
 import { measureMatrix, type SparseCase } from "./sparse.ts";
@@ -34,7 +35,14 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
   const origin = originHere("report", embedded().name);
   const found: { -readonly [K in keyof Parts]: Parts[K] } = {};
   const missing: string[] = [];
-  const planned = { bits: bitsSteps, accuracy: accuracySteps, stages: stagesSteps, sparse: sparseSteps, solve: solveSteps };
+  const planned = {
+    bits: bitsSteps,
+    accuracy: accuracySteps,
+    stages: stagesSteps,
+    sparse: sparseSteps,
+    convergence: convergenceSteps,
+    solve: solveSteps,
+  };
   const steps = parts.flatMap((part) => planned[part]());
   const total = steps.reduce((sum, { weight }) => sum + weight, 0);
   let done = 0;
@@ -86,6 +94,18 @@ export async function measureAll(scale: Scale, parts: readonly Part[] = PARTS, p
   function stagesWeight(op: StagedOperation, n: number): number {
     const terms = { sum: n, dot: 2 * n, gemv: 3 * n ** 2, trsv: 3 * n ** 2, lu: 10 * n ** 3 }[op];
     return 0.05 + (sizes.stages.rounds / 3) * 6e-7 * terms;
+  }
+
+  function convergenceSteps(): Step[] {
+    const cases: ConvergenceCase[] = [];
+    found.convergence = cases;
+    return sizes.convergence.map((problem) => ({
+      what: `convergence, ${problem.name}`,
+      weight: 0.5,
+      async run() {
+        cases.push(measureConvergence(problem));
+      },
+    }));
   }
 
   function solveSteps(): Step[] {

@@ -3,12 +3,15 @@
 
 import { EngineError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
-import type { Real } from "../../arrays/types.ts";
+import { toCsc } from "../../arrays/sparse.ts";
+import type { Real, Sparse } from "../../arrays/types.ts";
 import { type Callable, everyOpening } from "../../cli/engines.ts";
 import { hashOf } from "../../cli/output/hashing.ts";
+import { convectionDiffusion } from "../../problems/convectionDiffusion.ts";
 import { illConditionedMatrix } from "../../problems/illConditionedMatrix.ts";
 import { illConditionedTriangular } from "../../problems/illConditionedTriangular.ts";
 import { laplacian } from "../../problems/laplacian.ts";
+import { powerLaw } from "../../problems/powerLaw.ts";
 import { dominant, dotOfCondition, hardProduct, hardTriangle, sumOfCondition, uniform } from "./data.ts";
 import { SCHEDULES } from "./sparse.ts";
 
@@ -33,7 +36,9 @@ const THREADS = [1, 2, 3, 4, 7];
 const N = 4096;
 const ORDER = 96;
 const GRID = 24;
-const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; binary64`;
+const SPARSE_ORDER = 3000;
+const SIDE = 12;
+const INPUTS = `sums and dot products of ${N} terms of conditions 1 and 1e30, matrices of order ${ORDER} and conditions up to 1e30, random and hard; sparse triangles of a ${GRID} x ${GRID} x ${GRID} grid with 27 points; a web graph of ${SPARSE_ORDER} rows; iterative solvers on grids of ${SIDE} x ${SIDE}, their results and residual histories, with every preconditioner; binary64`;
 
 type Results = readonly (Real | Int32Array)[];
 type Run = (routines: Callable) => Promise<Results>;
@@ -100,11 +105,33 @@ const DENSE: Readonly<Record<string, Run>> = {
       results.push((await solve(A, b)).x);
     return results;
   },
+  async exspmv({ exspmv }) {
+    const A = powerLaw(SPARSE_ORDER, 4 * SPARSE_ORDER, 17);
+    const [x, y] = [uniform(SPARSE_ORDER, 18), uniform(SPARSE_ORDER, 19)];
+    const results: Real[] = [];
+    for (const form of [A, toCsc(A)])
+      for (const trans of [false, true]) results.push(await exspmv(1.5, form, x, -0.3, y.slice(), { trans }));
+    return results;
+  },
+  cg: ({ cg }) => iterated(cg, laplacian(SIDE, SIDE)),
+  bicgstab: ({ bicgstab }) => iterated(bicgstab, convectionDiffusion(SIDE, SIDE)),
+  gmres: ({ gmres }) => iterated(gmres, convectionDiffusion(SIDE, SIDE)),
   async exluBatch({ exluBatch }) {
     const { lu, pivots, info } = await exluBatch(uniform(64 * 8 ** 2, 11), 8, 64);
     return [lu, pivots, info];
   },
 };
+
+// x, the number of iterations and all residual norms.
+async function iterated(method: Callable["cg"], A: Sparse): Promise<Results> {
+  const b = uniform(A.rows, 20);
+  const results: Real[] = [];
+  for (const preconditioner of ["none", "jacobi", "ilu0"] as const) {
+    const { x, history, iterations, residual } = await method(A, b, { preconditioner });
+    results.push(x, history, Float64Array.of(iterations, residual));
+  }
+  return results;
+}
 
 const sparse =
   (schedule: (typeof SCHEDULES)[number]): Run =>

@@ -1,6 +1,7 @@
 // How much to measure at each scale. Called by all.ts.
 import type { Scale } from "../parts.ts";
 import type { AccuracyScale } from "./accuracy.ts";
+import { type ConvergenceProblem, convergenceProblems } from "./convergence.ts";
 import { BINARY32, BINARY64, generalMatrices, laplacians, PLANE, SPACE, type SparseGroup } from "./sparse.ts";
 import type { StagedOperation } from "./stages.ts";
 
@@ -9,6 +10,7 @@ export interface Sizes {
   readonly accuracy: AccuracyScale;
   readonly stages: { readonly rounds: number; readonly sizes: Readonly<Record<StagedOperation, readonly number[]>> };
   readonly sparse: { readonly rounds: number; readonly groups: readonly SparseGroup[] };
+  readonly convergence: readonly ConvergenceProblem[];
   readonly solve: {
     readonly rounds: number;
     readonly orders: readonly number[];
@@ -30,6 +32,7 @@ export const SCALES: Readonly<Record<Scale, () => Sizes>> = {
       sizes: { sum: decades(2, 6), dot: decades(2, 6), gemv: doublings(16, 512), trsv: doublings(16, 512), lu: doublings(8, 64) },
     },
     sparse: { rounds: 5, groups: [laplacians(PLANE, 5, 0.25, [BINARY64]), laplacians(SPACE, 7, 0.25, [BINARY64])] },
+    convergence: convergenceProblems(32),
     solve: { rounds: 5, orders: doublings(64, 1024), gpu: doublings(256, 2048), ill: 32, seeds: 2 },
   }),
   medium: () => ({
@@ -48,6 +51,7 @@ export const SCALES: Readonly<Record<Scale, () => Sizes>> = {
         generalMatrices(0.5),
       ],
     },
+    convergence: convergenceProblems(64),
     solve: { rounds: 7, orders: doublings(64, 1024), gpu: doublings(256, 8192), ill: 64, seeds: 5 },
   }),
   full: () => ({
@@ -66,6 +70,7 @@ export const SCALES: Readonly<Record<Scale, () => Sizes>> = {
         generalMatrices(1),
       ],
     },
+    convergence: convergenceProblems(128),
     solve: { rounds: 7, orders: doublings(64, 4096), gpu: doublings(256, 16384), ill: 100, seeds: 10 },
   }),
 };

@@ -7,25 +7,49 @@
 import { checkSize, checkVector, describe, typedArrayTag } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../../arrays/matrix.ts";
-import type { Matrix, Real } from "../../arrays/types.ts";
+import { checkSparse, toCsr } from "../../arrays/sparse.ts";
+import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import { isSparse } from "../krylov/arguments.ts";
 
-/** The max norm of b - A x, computed exactly and rounded once. NaN and infinities propagate as in exgemv; 0 if there are no rows. */
-export function residualNorm(A: Matrix<Real>, x: Real, b: Real): number {
-  checkMatrix("residualNorm", "A", A);
+/**
+ * The max norm of b - A x, computed exactly and rounded once; of a sparse matrix, over the stored entries. NaN and infinities propagate
+ * as in exgemv and exspmv; 0 if there are no rows.
+ */
+export function residualNorm(A: Matrix<Real> | Sparse<Real>, x: Real, b: Real): number {
+  const sparse = isSparse(A);
+  if (sparse) checkSparse("residualNorm", "A", A);
+  else checkMatrix("residualNorm", "A", A);
   checkVector("residualNorm", "x", x);
   checkVector("residualNorm", "b", b);
   checkSize("residualNorm", "x", x, A.cols, "the columns of A");
   checkSize("residualNorm", "b", b, A.rows, "the rows of A");
-  const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
+  const subtract = sparse ? sparseRows(A, x) : denseRows(A, x);
   const sum = new Superaccumulator();
   let norm = 0;
-  for (let i = 0; i < rows; i++) {
-    sum.clear().add(b[i] as number);
-    for (let j = 0; j < cols; j++) sum.addProduct(-(data[offset + i * rowStride + j * colStride] as number), x[j] as number);
+  for (let i = 0; i < A.rows; i++) {
+    subtract(sum.clear().add(b[i] as number), i);
     norm = Math.max(norm, Math.abs(sum.round())); // NaN if either is
   }
   return norm;
+}
+
+/** Subtracts row i of A, times x, from a sum. */
+type SubtractRow = (sum: Superaccumulator, i: number) => void;
+
+function denseRows(A: Matrix<Real>, x: Real): SubtractRow {
+  const { data, offset, cols, rowStride, colStride } = stridedView(A);
+  return (sum, i) => {
+    for (let j = 0; j < cols; j++) sum.addProduct(-(data[offset + i * rowStride + j * colStride] as number), x[j] as number);
+  };
+}
+
+function sparseRows(A: Sparse<Real>, x: Real): SubtractRow {
+  const { pointers, indices, values } = toCsr(A);
+  return (sum, i) => {
+    for (let p = pointers[i] as number; p < (pointers[i + 1] as number); p++)
+      sum.addProduct(-(values[p] as number), x[indices[p] as number] as number);
+  };
 }
 
 /**

@@ -1,17 +1,15 @@
 // The cycles of gmres(m) with right preconditioning and modified Gram-Schmidt, as SPEC.md fixes them. The engine makes the basis; the
 // small least-squares problem is solved on the host. Called by krylov.ts.
 import { OWN, R, type Workspace, X } from "../../engines/krylov.ts";
-import { reference } from "../../engines/reference/index.ts";
-import { type Routine, runSync } from "../../engines/steps.ts";
-import { extrsv } from "../dense/trsv.ts";
-import { level1 } from "../level1.ts";
+import type { Routine } from "../../engines/steps.ts";
+import { Superaccumulator } from "../../exact/superaccumulator.ts";
 
 /** The vectors of gmres besides b, x and r; the basis comes after them. */
 export const VECTORS = 2;
 const [U, W] = [OWN, OWN + 1];
 const BASIS = OWN + VECTORS;
 
-const { exdot, exnrm2 } = level1(() => reference);
+const sum = new Superaccumulator();
 
 /** The column of step j (from 0) in the scalars: h_0j to h_(j+1)j. */
 export const columnAt = (j: number): number => 1 + (j * (j + 3)) / 2;
@@ -41,7 +39,7 @@ export function* firstVector(space: Workspace): Routine<void> {
 
 /** The least-squares problem of a cycle: the triangle R of the rotated columns and the rotated right-hand side. */
 export class LeastSquares {
-  private readonly rows: number[][] = []; // columns of R
+  private readonly columns: number[][] = []; // of R
   private readonly rotations: (readonly [c: number, s: number])[] = [];
   private readonly right: number[];
 
@@ -50,7 +48,7 @@ export class LeastSquares {
   }
 
   get steps(): number {
-    return this.rows.length;
+    return this.columns.length;
   }
 
   /** Takes the column of a step. Returns the norm of the residual; 0 as `g` and NaN say that the step failed and was not taken. */
@@ -63,31 +61,39 @@ export class LeastSquares {
       h[i + 1] = rotated(-s, c, p, q);
     }
     const [a, b] = [h[j] as number, h[j + 1] as number];
-    const g = exnrm2(Float64Array.of(a, b));
+    const g = sum.clear().addProduct(a, a).addProduct(b, b).squareRoot();
     if (!(g > 0 && g < Infinity)) return { norm: Number.NaN, g };
     const [c, s] = [a / g, b / g];
     h[j] = g;
     h.length = j + 1;
     const last = this.right[j] as number;
-    this.rows.push(h);
+    this.columns.push(h);
     this.rotations.push([c, s]);
     this.right[j] = rotated(c, s, last, 0);
     this.right[j + 1] = rotated(-s, c, last, 0);
     return { norm: Math.abs(this.right[j + 1] as number), g };
   }
 
-  /** y, by extrsv. */
+  /** y, with the bits of extrsv. */
   solve(): Float64Array {
-    const k = this.steps;
-    const data = new Float64Array(k * k);
-    for (const [j, column] of this.rows.entries()) data.set(column, j * k);
-    const T = { data, rows: k, cols: k, order: "column", ld: Math.max(1, k), offset: 0 } as const;
-    return runSync(extrsv(T, Float64Array.from(this.right.slice(0, k)), { uplo: "upper" }), () => reference) as Float64Array;
+    const y = new Float64Array(this.steps);
+    for (let k = y.length - 1; k >= 0; k--) {
+      sum.clear().add(this.right[k] as number);
+      for (let j = k + 1; j < y.length; j++) sum.addProduct(-this.entry(k, j), y[j] as number);
+      const v = sum.quotient(this.entry(k, k));
+      y[k] = v === 0 && sum.sign() === 0 ? 0 : v; // an exact zero is +0
+    }
+    return y;
+  }
+
+  private entry(i: number, j: number): number {
+    return (this.columns[j] as number[])[i] as number;
   }
 }
 
+// c p + s q, exact and rounded once.
 function rotated(c: number, s: number, p: number, q: number): number {
-  return exdot(Float64Array.of(c, s), Float64Array.of(p, q));
+  return sum.clear().addProduct(c, p).addProduct(s, q).round();
 }
 
 /** x := RN(x + M^-1 V y). */

@@ -39,7 +39,8 @@ export function upload<V extends Real | Int32Array>(
     buffer.free();
     throw error;
   }
-  return { value: DeviceArray.like(like, length, buffer), free: () => buffer.free() };
+  const value = DeviceArray.like(like, length, buffer);
+  return { value, free: () => value.free() };
 }
 
 function* download(

@@ -9,7 +9,7 @@ const MAX_DIGIT = 5;
 
 /**
  * Sort keys below `bound`, stably, with the one or two numbers that belong to each. Keys alone are returned with their original
- * positions.
+ * positions. The arrays are not changed: they may be those of a resident.
  */
 export function sort(setup: SetupKernels, count: number, bound: number, arrays: readonly DeviceBuffer[]): readonly DeviceBuffer[] {
   const { device, group, scope } = setup;
@@ -32,7 +32,7 @@ export function sort(setup: SetupKernels, count: number, bound: number, arrays: 
     prefixSums(setup, counts, blocks * 2 ** digit);
     const args = [count, shift, blocks, counts, keys, one, two, toKeys, toOne, toTwo];
     device.launch(setup.kernel("moveByDigit", defines), [blocks], [group], args);
-    [from, spare] = [to, from];
+    [from, spare] = [to, pass === 0 ? [] : from];
   }
   return from;
 }

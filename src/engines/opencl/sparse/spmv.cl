@@ -47,22 +47,21 @@ void addSum(Sum *f, Sum g) {
 
 // A product p of at least 2^-960 has an exact error term. Otherwise, unless a factor is 0, that is rounded, by 2^-1075 at most.
 #define ROUNDED 0x1p-1074
-bool isTiny(double p, double a, double x) {
-  return ((uint)(as_ulong(p) >> 32) & 0x7fffffffu) < 0x03f00000u && a != 0 && x != 0;
-}
+bool isSmall(double p) { return ((uint)(as_ulong(p) >> 32) & 0x7fffffffu) < 0x03f00000u; }
+bool isTiny(double p, double a, double x) { return isSmall(p) && a != 0 && x != 0; }
 void addProductOf(Sum *f, double a, double x) {
   double p = a * x;
   addPair(f, p, fma(a, x, -p));
   if (isTiny(p, a, x)) f->lost += ROUNDED;
 }
 
-// An entry of A times one of x; *tiny tells whether an error term was rounded. Products of two binary32 numbers are exact.
-void addEntry(Sum *f, double a, double x, bool *tiny) {
+// An entry of A times one of x; *small tells whether an error term may be rounded. Products of two binary32 numbers are exact.
+void addEntry(Sum *f, double a, double x, bool *small) {
   double p = a * x;
   if (BINARY32) addExactly(f, p);
   else {
     addPair(f, p, fma(a, x, -p));
-    *tiny |= isTiny(p, a, x);
+    *small |= isSmall(p);
   }
 }
 
@@ -164,13 +163,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
     __global int *list GATE) {
   RETURN_IF_CLOSED;
   __local REAL a[CAPACITY];
-#ifdef GATHER
-  __local REAL entries[CAPACITY];
-#define ENTRY(k) entries[k]
-#else
   __local int columns[CAPACITY];
-#define ENTRY(k) x[columns[k]]
-#endif
   __local int left;
   __local int4 rowsLeft[CAPACITY / 8 + 1];
   int l = (int)get_local_id(0), b = (int)get_group_id(0);
@@ -193,25 +186,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
         column[d] = indices[from + base + d * GROUP];
         value[d] = values[from + base + d * GROUP];
       }
-#ifdef GATHER
-    REAL found[DEEP];
-#pragma unroll
-    for (int d = 0; d < DEEP; d++)
-      if (base + d * GROUP < count) found[d] = x[column[d]];
-#pragma unroll
-    for (int d = 0; d < DEEP; d++)
-      if (base + d * GROUP < count) {
-        entries[base + d * GROUP] = found[d];
-        a[base + d * GROUP] = value[d];
-      }
-#else
 #pragma unroll
     for (int d = 0; d < DEEP; d++)
       if (base + d * GROUP < count) {
         columns[base + d * GROUP] = column[d];
         a[base + d * GROUP] = value[d];
       }
-#endif
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -235,24 +215,27 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void spmvBlocks(
         isMine = false;
       }
       Sum f = emptySum();
-      bool tiny = false;
+      bool small = false;
       if (isMine) {
         // AHEAD entries at a time without a condition, then the rest: with conditions, additions of different entries do not overlap.
         int k = first + lane;
         double entry[AHEAD];
         for (; k + (AHEAD - 1) * lanes < last; k += AHEAD * lanes) {
 #pragma unroll
-          for (int d = 0; d < AHEAD; d++) entry[d] = ENTRY(k + d * lanes);
+          for (int d = 0; d < AHEAD; d++) entry[d] = x[columns[k + d * lanes]];
 #pragma unroll
-          for (int d = 0; d < AHEAD; d++) addEntry(&f, a[k + d * lanes], entry[d], &tiny);
+          for (int d = 0; d < AHEAD; d++) addEntry(&f, a[k + d * lanes], entry[d], &small);
         }
 #pragma unroll
         for (int d = 0; d < AHEAD - 1; d++)
-          if (k + d * lanes < last) entry[d] = ENTRY(k + d * lanes);
+          if (k + d * lanes < last) entry[d] = x[columns[k + d * lanes]];
 #pragma unroll
         for (int d = 0; d < AHEAD - 1; d++)
-          if (k + d * lanes < last) addEntry(&f, a[k + d * lanes], entry[d], &tiny);
-        if (tiny) f.lost += (last - first) * ROUNDED;
+          if (k + d * lanes < last) addEntry(&f, a[k + d * lanes], entry[d], &small);
+        // Most small products are zeros, so only rows that have some look for others.
+        if (small)
+          for (int k = first + lane; k < last; k += lanes)
+            if (isTiny(a[k] * x[columns[k]], a[k], x[columns[k]])) f.lost += ROUNDED;
       }
       addLanes(&f, lanes);
       if (isMine && lane == 0) {

@@ -2,10 +2,10 @@
 // by the host in between. Called by the engine, and by the iterative solvers, which prepare a matrix once.
 import { type Integers, isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
-import { bufferOf } from "../../deviceArray.ts";
+import { bufferOf, DeviceArray } from "../../deviceArray.ts";
 import type { SparseOperator } from "../../kernels.ts";
 import { double } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
+import { Scope } from "../device/scope.ts";
 import { prefixSums } from "./scan.ts";
 import { realDefines, SetupKernels } from "./setupKernels.ts";
 import { sort } from "./sort.ts";
@@ -20,7 +20,6 @@ export interface SpmvTuning {
   readonly group: number; // work-items in a group
   readonly deep: number; // entries of A that a work-item loads at a time
   readonly ahead: number; // entries of x, likewise
-  readonly gather: boolean; // entries of x are copied to local memory with those of A
   readonly finishing: number; // work-items in a group that finishes entries
   readonly groups: number; // of these
 }
@@ -55,25 +54,47 @@ export function* spmv(
   given: Partial<SpmvTuning> = {},
 ): Work<void> {
   const into = beta !== 0 ? scope.vector(y) : scope.result(y);
-  launchSpmv(scope.device, prepareSpmv(scope, A, given), alpha, scope.vector(x), beta, into);
+  launchSpmv(scope.device, keptProduct(scope, A, given), alpha, scope.vector(x), beta, into);
   yield* scope.store(into, y);
+}
+
+// The products of residents by rows and by columns. On an H200 a call that prepares its matrix again takes 0.3 ms more, most of it for new
+// memory.
+const products = new WeakMap<DeviceArray, Map<string, DeviceProduct>>();
+
+function keptProduct(scope: Scope, A: SparseOperator, given: Partial<SpmvTuning>): DeviceProduct {
+  const { pointers } = A;
+  if (!(pointers instanceof DeviceArray)) return prepareSpmv(scope, A, given);
+  const key = JSON.stringify([A.byRows, given]);
+  const known = products.get(pointers) ?? new Map<string, DeviceProduct>();
+  const found = known.get(key);
+  if (found) return found;
+  const own = new Scope(scope.device, scope.routine);
+  try {
+    const product = prepareSpmv(own, A, given);
+    pointers.keep(own);
+    products.set(pointers, known.set(key, product));
+    return product;
+  } catch (error) {
+    own.free();
+    throw error;
+  }
 }
 
 /**
  * The tuning for a device and a mean number of entries in a row. On a GPU the rows of a block should be a little fewer than its lanes, or
- * half of them. On an H200, ms for 7 and 27 points, 128^3, and a web graph of 3.1 entries per row: 0.077, 0.287, 0.049 in blocks of 1000
- * steps; 0.094, 0.268, 0.054 in blocks of 1400, with one entry of x more ahead. cuSPARSE takes 0.086, 0.251, 0.032.
+ * half of them. On an H200, ms for 7 and 27 points, 128^3, and a power law of 8 entries per row: 0.078, 0.280, 0.174 in blocks of 1000 or
+ * 1100 steps; 0.105, 0.253, 0.24 in blocks of 1400 to 1600. cuSPARSE takes 0.086, 0.252, 0.135.
  */
 export function spmvTuning({ type, computeUnits, maxGroupSize }: Device, mean: number): SpmvTuning {
-  const launches = { uncut: 128, groups: 2 * computeUnits };
-  if (type !== "gpu") return { ...launches, step: 1000, group: 16, deep: 2, ahead: 2, gather: false, finishing: 1 };
+  const launches = { uncut: 64, groups: 8 * computeUnits };
+  if (type !== "gpu") return { ...launches, step: 1000, group: 16, deep: 2, ahead: 2, finishing: 1 };
   return {
     ...launches,
     step: mean < 14 ? 1000 : 1400,
     group: Math.min(128, maxGroupSize),
     deep: 8,
     ahead: 3,
-    gather: false,
     finishing: 32,
   };
 }
@@ -142,8 +163,8 @@ export function launchSpmv(
 type Defines = Readonly<Record<string, number>>;
 
 function blockKernel(device: Device, name: string, { width, tuning }: DeviceProduct, more: Defines = {}): Kernel {
-  const { step, uncut, group, deep, ahead, gather } = tuning;
-  const defines = { STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, AHEAD: ahead, ...(gather ? { GATHER: 1 } : {}) };
+  const { step, uncut, group, deep, ahead } = tuning;
+  const defines = { STEP: step, UNCUT: uncut, GROUP: group, DEEP: deep, AHEAD: ahead };
   return device.kernel(name, productSources, { ...realDefines(width), ...defines, ...more });
 }
 

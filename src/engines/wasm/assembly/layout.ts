@@ -142,7 +142,32 @@ export const APPROXIMATE_RESIDUAL = 14;
 export const INVERT = 15;
 export const WEIGH = 16;
 export const SUBTRACT_MODULO = 17;
-export const ILU0 = 18;
+export const SPMV_ROWS = 18;
+export const SPMV_LONG_ROWS = 19;
+export const SPMV_COLUMNS = 20;
+export const COMBINE = 21;
+export const ILU0 = 22;
+
+// Rows of a sparse product with more entries than this are split into pieces, so that several workers share them.
+export const LONG_ROW = 16384;
+export const ROW_PIECE = 8192;
+// The stages of a sparse product by columns, in JOB_REFINE: all of them at once, or the sums of some columns, the entries that these decide,
+// the products of rows that they do not, and the entries of those rows (from JOB_PIVOTS to JOB_INFO, which then are the next ones;
+// JOB_TASK_COUNT tells whether there are any).
+export const WHOLE_PRODUCT = 0;
+export const SUM_COLUMNS = 1;
+export const CLOSE_ROWS = 2;
+export const GATHER_ROWS = 3;
+export const SETTLE_ROWS = 4;
+export const SUM_RECORD = 32; // the size of the record of a row
+
+// Combinations of vectors, in JOB_FINISH.
+export const AXPY = 0;
+export const INVSCAL = 1;
+export const XPAY = 2;
+export const DIRECTION = 3;
+export const QUOTIENT = 4;
+export const ADD = 5;
 
 // Rows of a residual that a worker accumulates at a time if columns are contiguous: 4 KiB.
 export const RESIDUAL_ROWS = 512;

@@ -1,12 +1,15 @@
 // The entry point of the module for matrices, sparse systems and multithreaded reductions. The host and its workers call work() with
 // a job record (layout.ts); the other exports give workspace sizes and serve the analysis of sparse patterns.
-import { GEMM, GEMV_COLUMNS, GEMV_ROWS, ILU0, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
+import { COMBINE, GEMM, GEMV_COLUMNS, GEMV_ROWS, ILU0, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPMV_COLUMNS, SPMV_LONG_ROWS, SPMV_ROWS, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
 import { i32At } from "./team";
 import { kahn } from "./sparse/analysis";
 import { ilu0 } from "./sparse/ilu0";
+import { combine } from "./level1/combine";
+import { spmvByColumns } from "./sparse/spmvColumns";
+import { spmvByRows, spmvLongRows } from "./sparse/spmv";
 import { sptrsv } from "./sparse/sptrsv";
 import { lu, luBatch } from "./dense/lu";
 import { invert } from "./solve/inverse";
@@ -39,6 +42,10 @@ export function work(job: usize, worker: i32): void {
     case LU_BATCH: luBatch(job, worker); break;
     case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;
     case SPTRSV: if (single) sptrsv<f32>(job, worker); else sptrsv<f64>(job, worker); break;
+    case SPMV_ROWS: if (single) spmvByRows<f32>(job); else spmvByRows<f64>(job); break;
+    case SPMV_LONG_ROWS: if (single) spmvLongRows<f32>(job); else spmvLongRows<f64>(job); break;
+    case SPMV_COLUMNS: if (single) spmvByColumns<f32>(job, worker); else spmvByColumns<f64>(job, worker); break;
+    case COMBINE: combine(job); break;
     case KAHN: kahn(job, worker); break;
     case APPROXIMATE_LU: if (single) approximateLu<f32>(job, worker); else approximateLu<f64>(job, worker); break;
     case APPROXIMATE_SOLVE: if (single) approximateSolve<f32>(job); else approximateSolve<f64>(job); break;

@@ -1,11 +1,12 @@
-// Reductions as jobs, for a pool of workers. Called by threads/index.ts; the kernels are in assembly/level1/reduce.ts. On a single thread
-// wasm/index.ts calls the vector kernels directly.
+// Reductions as jobs, for a pool of workers, and the vector updates of the iterative solvers. Called by threads/index.ts and, for updates, by
+// wasm/index.ts, which calls the vector kernels directly for reductions; the kernels are in assembly/level1/.
 
 import type { Format, Real, Reduction, Rounding } from "../../../arrays/types.ts";
 import { aligned } from "../../../arrays/vectors.ts";
 import { certify, roundSum, settleWithin } from "../../../exact/certify.ts";
 import { addEnclosure, startEnclosure } from "../../../exact/enclosure.ts";
 import { Superaccumulator } from "../../../exact/superaccumulator.ts";
+import type { Combination } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import type { Space } from "../space.ts";
@@ -94,4 +95,21 @@ function stages(space: Space, job: Job, op: Reduction, x: Real, y: Real, workers
       return arena.binary64.subarray(bounds / 8, bounds / 8 + workers).reduce((a, b) => a + b, 0);
     },
   };
+}
+
+const COMBINATIONS: Record<Combination, number> = {
+  axpy: layout.AXPY,
+  invscal: layout.INVSCAL,
+  xpay: layout.XPAY,
+  direction: layout.DIRECTION,
+  quotient: layout.QUOTIENT,
+  sum: layout.ADD,
+};
+
+/** y := a Combination of vectors that are in the arena, in place. */
+export function* combine(job: Job, op: Combination, a: number, b: number, x: Real, y: Real, z: Real): JobSteps {
+  if (op === "axpy" && a === 0) return;
+  job.start(layout.COMBINE, y).set(layout.JOB_FINISH, COMBINATIONS[op]).set(layout.JOB_K, y.length);
+  job.set(layout.JOB_X, x.byteOffset).set(layout.JOB_Y, y.byteOffset).set(layout.JOB_B, z.byteOffset).scalars(a, b);
+  yield;
 }

@@ -8,21 +8,26 @@ import { one } from "../simd";
 import { BOUND_SLACK, addExactly, certifiedEntry, combine, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
-// The entry: alpha * (sum of a_k b_k) + beta * y + extra, then the finish (JOB_FINISH). a and b have any strides (in bytes).
-let pa: usize = 0, stepA: usize = 0, pb: usize = 0, stepB: usize = 0, count: i32 = 0;
+// The entry: alpha * (sum of a_k b_k) + beta * y + extra, then the finish (JOB_FINISH). a and b have any strides (in bytes); in a sparse
+// row, b_k is at an index.
+let pa: usize = 0, stepA: usize = 0, pb: usize = 0, stepB: usize = 0, count: i32 = 0, indices: usize = 0;
 let alpha: f64 = 0, beta: f64 = 0, y: f64 = 0, extra: f64 = 0;
 
 export function setTerms(a: usize, aStep: usize, b: usize, bStep: usize, n: i32): void {
-  pa = a; stepA = aStep; pb = b; stepB = bStep; count = n;
+  pa = a; stepA = aStep; pb = b; stepB = bStep; count = n; indices = 0;
 }
+// After setTerms: b_k is the element of b at the k-th of these indices.
+export function setGathered(at: usize): void { indices = at; }
 export function setScalars(a: f64, b: f64, value: f64, more: f64): void { alpha = a; beta = b; y = value; extra = more; }
 
 // Terms packed at a time, in two halves of one block of scratch memory.
 @inline const MAX_PACKED: i32 = 4096;
 
-function pack<T>(p: usize, step: usize, n: i32, to: usize): void {
+// n elements with a stride or, if `index` is set, at indices, followed by zeros up to a multiple of 8.
+function pack<T>(p: usize, step: usize, index: usize, n: i32, to: usize): void {
   let i = 0;
-  for (; i < n; ++i, p += step) f64.store(to + (i << 3), one<T>(p));
+  if (index != 0) for (; i < n; ++i, index += 4) f64.store(to + (i << 3), one<T>(p + <usize>i32.load(index) * step));
+  else for (; i < n; ++i, p += step) f64.store(to + (i << 3), one<T>(p));
   for (; (i & 7) != 0; ++i) f64.store(to + (i << 3), 0);
 }
 
@@ -33,15 +38,16 @@ function addProducts<T>(exact: bool): f64 {
   let bound: f64 = 0;
   const x = frame + SCRATCH_OUT, z = x + (MAX_PACKED << 3);
   let from = 0;
-  if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && alpha - alpha == 0) { // in place, except for the last few
+  if (sizeof<T>() == 8 && stepA == 8 && stepB == 8 && indices == 0 && alpha - alpha == 0) { // in place, except for the last few
     from = count & ~7;
     if (exact) exactLadder<f64, Dot>(pa, pb, from);
     else bound = gather<f64, Dot>(pa, pb, from);
   }
   for (; from < count; from += MAX_PACKED) {
     const n = min(MAX_PACKED, count - from), padded = (n + 7) & ~7;
-    pack<T>(pa + <usize>from * stepA, stepA, n, x);
-    pack<T>(pb + <usize>from * stepB, stepB, n, z);
+    pack<T>(pa + <usize>from * stepA, stepA, 0, n, x);
+    if (indices != 0) pack<T>(pb, stepB, indices + (<usize>from << 2), n, z);
+    else pack<T>(pb + <usize>from * stepB, stepB, 0, n, z);
     if (!(alpha - alpha == 0)) addInfinite(x, z, n);
     else if (exact) exactLadder<f64, Dot>(x, z, padded);
     else bound += gather<f64, Dot>(x, z, padded);
@@ -64,7 +70,7 @@ function addOthers(bound: f64): f64 {
 function addInfinite(x: usize, z: usize, n: i32): void {
   for (let i = 0; i < n; ++i) addNumber(alpha * sign(f64.load(x + (i << 3))) * sign(f64.load(z + (i << 3))));
 }
-@inline function sign(v: f64): f64 { return v > 0 ? 1 : v < 0 ? -1 : v; }
+@inline export function sign(v: f64): f64 { return v > 0 ? 1 : v < 0 ? -1 : v; }
 
 function finish(kind: i32, d: f64, single: bool): f64 {
   if (kind == SINGLE) return quotient(d, single);

@@ -18,7 +18,7 @@ export type Axpy = i32;
 // RN(a x + y) without a fused multiply-add: Boldo and Melquiond's algorithm (Emulation of FMA and correctly rounded sums, 2008). The
 // two low parts are added with rounding to odd, which keeps enough of what is lost for the last addition to round correctly. If a x
 // is exact, one addition gives the result and the sign of a zero.
-@inline function fusedByOdd(a: v128, x: v128, y: v128): v128 {
+@inline export function fusedByOdd(a: v128, x: v128, y: v128): v128 {
   const p = mul(a, x), e = f64x2.neg(productExcess(a, x, p));
   const th = add(y, e), tl = sumError(y, e, th);
   const vh = add(p, th), vl = sumError(p, th, vh);
@@ -38,7 +38,7 @@ export type Axpy = i32;
 }
 
 // Where fusedByOdd is proved: no product underflows and nothing overflows. False for NaN.
-@inline function inRange(a: v128, x: v128, y: v128): v128 {
+@inline export function inRange(a: v128, x: v128, y: v128): v128 {
   const p = f64x2.abs(mul(a, x)), limit = splat(LIMIT);
   const product = v128.or(f64x2.eq(x, splat(0)), v128.and(f64x2.ge(p, splat(MIN_PRODUCT)), f64x2.le(p, limit)));
   return v128.and(v128.and(product, f64x2.le(f64x2.abs(y), limit)), v128.and(f64x2.le(f64x2.abs(x), limit), f64x2.le(f64x2.abs(a), limit)));

@@ -1,0 +1,132 @@
+// halfulp cg, bicgstab and gmres: systems solved step by step, by the routines of the same names of an engine.
+import type { Matrix, Sparse } from "../../arrays/types.ts";
+import type { IterativeOptions } from "../../routines/krylov/types.ts";
+import type { Command, Options } from "../command.ts";
+import { asMatrix, asVector, isSparse, isVector, type Loaded, load, toBinary64, widened } from "../input/load.ts";
+import { Progress } from "../output/progress.ts";
+import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
+import { checkOutput } from "../output/save.ts";
+import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
+
+const PRECONDITIONERS = ["none", "jacobi", "ilu0"] as const;
+
+const OPTIONS: Options = {
+  preconditioner: {
+    type: "string",
+    value: "P",
+    help: "none (default), jacobi (the diagonal) or ilu0 (incomplete LU factors without fill)",
+  },
+  tolerance: { type: "string", value: "T", help: "stop if the norm of the residual is at most T times that of b; default: 1e-10" },
+  absolute: { type: "string", value: "T", help: "stop if the norm of the residual is at most T; default: 0" },
+  "max-iterations": { type: "string", value: "N", help: "maximum number of iterations; default: 10 per unknown, at least 100" },
+  "max-restarts": { type: "string", value: "N", help: "how often to start again from the true residual; default: 3" },
+  x0: { type: "string", value: "FILE", help: "start from this vector; default: zeros" },
+};
+
+interface Method {
+  readonly name: "cg" | "bicgstab" | "gmres";
+  readonly summary: string;
+  /** The line "method" of the result. */
+  readonly title: (restart: number | undefined) => string;
+  readonly options?: Options;
+  /** What it is and which systems it is for. */
+  readonly about: string;
+  readonly examples: Command["examples"];
+}
+
+function iterative({ name, summary, title, options = {}, about, examples }: Method): Command {
+  return {
+    name,
+    summary,
+    operands: "A b",
+    count: [2, 2],
+    options: { ...OPTIONS, ...options, ...OUTPUT_OPTIONS, ...ENGINE_OPTIONS },
+    help: `
+${about}
+A and b are .npy, Matrix Market or CSV files; a sparse matrix stays sparse. Every product, sum and norm is exact and rounded
+once, so x, the number of iterations and the residual of each of them are the same on every engine. residual is the norm of
+b - A x, computed exactly, over that of b. --json has the whole history of residual norms. The exit code is 1 if the method
+did not converge; reason is then maxIterations, stagnation, breakdown or notFinite, and x is the last iterate.`,
+    examples,
+    async run(args, io) {
+      const [left, right] = args.operands as [string, string];
+      await checkOutput(args.text("output"));
+      const restart = name === "gmres" ? args.integer("restart", 1) : undefined;
+      const given = {
+        preconditioner: args.word("preconditioner", PRECONDITIONERS),
+        tolerance: args.number("tolerance"),
+        absolute: args.number("absolute"),
+        maxIterations: args.integer("max-iterations", 0),
+        maxRestarts: args.integer("max-restarts", 0),
+        ...(restart === undefined ? {} : { restart }),
+      } satisfies IterativeOptions;
+      const A = systemOf(left, await load(left, io));
+      const vector = async (path: string): Promise<Float64Array> => toBinary64(asVector(path, await load(path, io)));
+      const b = await vector(right);
+      const start = args.text("x0");
+      const x0 = start === undefined ? undefined : await vector(start);
+      const entries = "format" in A ? A.values.length : A.rows * A.cols;
+      await using engine = await openEngine(args, USUAL_ITERATIONS * entries);
+      const progress = new Progress(io, name).tick();
+      try {
+        const begin = performance.now();
+        const onIteration = (iteration: number, norm: number): void =>
+          progress.report(iteration, undefined, `iterations, residual ${norm.toExponential(1)},`);
+        const { x, history, reason, iterations, residual, converged } = await engine[name](A, b, { ...given, x0, onIteration });
+        const details = {
+          method: title(restart),
+          preconditioner: given.preconditioner ?? "none",
+          engine: engine.device,
+          unknowns: x.length,
+          entries,
+          residual,
+          iterations,
+          reason,
+          converged,
+          seconds: seconds(performance.now() - begin),
+        };
+        const outcome = await present(name, x, details, args);
+        return { ...outcome, json: { ...outcome.json, history }, code: converged ? 0 : 1 };
+      } finally {
+        progress.end();
+      }
+    },
+  };
+}
+
+// The number of iterations is not known before; this many decide whether threads are worth starting.
+const USUAL_ITERATIONS = 100;
+
+function systemOf(name: string, value: Loaded): Matrix | Sparse {
+  return !isVector(value) && isSparse(value) ? value : widened(asMatrix(name, value));
+}
+
+export const cg = iterative({
+  name: "cg",
+  summary: "solve a symmetric positive definite system A x = b by conjugate gradients",
+  title: () => "conjugate gradients",
+  about: "Solves A x = b by conjugate gradients. A must be symmetric and positive definite, which is not checked.",
+  examples: [
+    ["halfulp cg A.mtx b.mtx --preconditioner ilu0 -o x.npy", "write the solution to a file and print a summary"],
+    ["halfulp cg A.mtx b.npy --tolerance 1e-6 --json", "print the solution and the residual of every iteration"],
+  ],
+});
+
+export const bicgstab = iterative({
+  name: "bicgstab",
+  summary: "solve a system A x = b by the stabilized biconjugate gradient method, for any square matrix",
+  title: () => "stabilized biconjugate gradients",
+  about: "Solves A x = b by BiCGSTAB with right preconditioning. A need not be symmetric. It needs little memory.",
+  examples: [["halfulp bicgstab A.mtx b.mtx --preconditioner ilu0", "solve with incomplete LU factors as the preconditioner"]],
+});
+
+export const gmres = iterative({
+  name: "gmres",
+  summary: "solve a system A x = b by the generalized minimal residual method, for any square matrix",
+  title: (restart = 30) => `generalized minimal residuals, restarted after ${restart} iterations`,
+  options: {
+    restart: { type: "string", value: "M", help: "number of vectors to keep; more converge in fewer iterations; default: 30" },
+  },
+  about: "Solves A x = b by restarted GMRES with right preconditioning. A need not be symmetric. Residuals never grow in a cycle.",
+  examples: [["halfulp gmres A.mtx b.mtx --preconditioner jacobi --restart 50", "keep 50 vectors instead of 30"]],
+});
