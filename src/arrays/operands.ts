@@ -41,3 +41,7 @@ export function isOnHost<V extends ArrayBufferView>(x: V | EngineArray): x is V 
 export function isSparseOnHost(A: SparseOperand): A is Sparse<Real> {
   return isOnHost(A.values) && isOnHost(A.indices);
 }
+
+/** Whether a matrix is sparse. Anything else than an object is not, so that checks can name it. */
+export const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
+  typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;

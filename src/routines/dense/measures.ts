@@ -7,10 +7,10 @@
 import { checkSize, checkVector, describe, typedArrayTag } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../../arrays/matrix.ts";
+import { isSparse } from "../../arrays/operands.ts";
 import { checkSparse, toCsr } from "../../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
-import { isSparse } from "../krylov/arguments.ts";
 
 /**
  * The max norm of b - A x, computed exactly and rounded once; of a sparse matrix, over the stored entries. NaN and infinities propagate

@@ -3,7 +3,7 @@
 import { checkCount, checkNumber, checkOptions, checkSameFormat, checkSize, checkVectorOf, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../../arrays/matrix.ts";
-import { type EngineArray, isOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { type EngineArray, isOnHost, isSparse, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { Routine } from "../../engines/steps.ts";
 import type { AbortSignalLike } from "../solve/types.ts";
@@ -68,9 +68,6 @@ export function checkSystem(routine: string, A: MatrixOperand | SparseOperand, b
   checkVectorOf(routine, "b", b, "binary64", "A");
   checkSize(routine, "b", b, A.rows, "the order of A");
 }
-
-export const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
-  typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
 
 /** All entries of A, b and x0 must be finite. */
 export function* checkFinite(routine: string, A: MatrixOperand | SparseOperand, b: Operand, x0: Operand | undefined): Routine<void> {

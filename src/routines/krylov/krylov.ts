@@ -3,7 +3,7 @@
 
 import { SingularError } from "../../arrays/errors.ts";
 import { stridedView } from "../../arrays/matrix.ts";
-import { isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { isSparse, isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { toCsr } from "../../arrays/sparse.ts";
 import type { Sparse } from "../../arrays/types.ts";
 import type { Wait } from "../../engines/device.ts";
@@ -12,7 +12,7 @@ import { B, type Look, R, type Workspace, X } from "../../engines/krylov.ts";
 import type { Routine, Run } from "../../engines/steps.ts";
 import { operatorOf } from "../sparse/spmv.ts";
 import type { PlanInUse } from "../sparse/sptrsv.ts";
-import { checkFinite, checkSystem, isSparse, type Settings, settingsOf } from "./arguments.ts";
+import { checkFinite, checkSystem, type Settings, settingsOf } from "./arguments.ts";
 import { stabilizedBiconjugateGradients } from "./bicgstab.ts";
 import { conjugateGradients, type Method } from "./cg.ts";
 import { arnoldi, columnAt, firstVector, LeastSquares, NORM, scalarsOf, update, VECTORS } from "./gmres.ts";

@@ -2,7 +2,7 @@
 
 import { describe } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
-import { type EngineArray, isOnHost, isSparseOnHost, type MatrixOperand, type SparseOperand } from "../../arrays/operands.ts";
+import { type EngineArray, isOnHost, isSparse, isSparseOnHost, type MatrixOperand, type SparseOperand } from "../../arrays/operands.ts";
 import { csr, patternInfoOf, toCsc, toCsr, trusted } from "../../arrays/sparse.ts";
 import type { InPlace } from "../../arrays/triangle.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
@@ -13,7 +13,6 @@ import { checkFinite, factorLines, factorOnEngine, linesOf } from "../sparse/ilu
 import { type PlanInUse, planBehind, planOn } from "../sparse/sptrsv.ts";
 import { ReservedArrays } from "../sparse/storage.ts";
 import { download } from "../transfer.ts";
-import { isSparse } from "./arguments.ts";
 
 /** The plans that the caller gave. They must be exact plans of this engine, of order n. */
 export function givenPlans(routine: string, n: number, given: readonly object[], run: Run): readonly PlanInUse[] {

@@ -4,7 +4,7 @@
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
 import { asRow, checkMatrix, rowMajor, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
-import { isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { isSparse, isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
@@ -68,9 +68,6 @@ export function checkSquare(routine: string, A: MatrixOperand | SparseOperand): 
 export function* denseView(routine: string, A: MatrixOperand | SparseOperand): Routine<StridedOperand> {
   return isSparse(A) ? denseCopy(routine, yield* downloadSparse(routine, A)) : stridedView(A);
 }
-
-const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
-  typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;
 
 function* downloadSparse(routine: string, A: SparseOperand): Routine<Sparse<Real>> {
   if (isSparseOnHost(A)) return A;

@@ -7,6 +7,7 @@ import { binade, grid, sameBinade } from "../grid";
 import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub, twoSumError } from "../simd";
 import { addNumber, addProduct, clearDigits, quotient, round } from "../exact/superaccumulator";
 import { MIN_PRODUCT } from "../exact/terms";
+import { entries, gathered } from "./pairs";
 import { diagonalOf, endOf, firstOf, indexOf, integer, lineOf, originOf, stepOf } from "./triangle";
 import { addressAt, i32At } from "../team";
 
@@ -16,19 +17,6 @@ import { addressAt, i32At } from "../team";
 @inline const GRID_MARGIN: i32 = 8;
 
 @inline function element<T>(array: usize, i: i32): f64 { return one<T>(array + <usize>i * sizeof<T>()); }
-
-// The entries of a row, and the unknowns they refer to, two at a time. The last entry of an odd row comes alone, with a zero in the
-// other lane.
-@inline function entries<T>(value: usize, alone: bool): v128 {
-  return sizeof<T>() == 8
-    ? alone ? v128.load64_zero(value) : v128.load(value)
-    : f64x2.promote_low_f32x4(alone ? v128.load32_zero(value) : v128.load64_zero(value));
-}
-@inline function unknowns<T>(x: usize, index: usize, alone: bool): v128 {
-  const p = x + <usize>i32.load(index) * sizeof<T>();
-  if (sizeof<T>() == 8) return alone ? v128.load64_zero(p) : v128.load_lane<f64>(x + <usize>i32.load(index, 4) * 8, v128.load64_zero(p), 1);
-  return f64x2.promote_low_f32x4(alone ? v128.load32_zero(p) : v128.load_lane<f32>(x + <usize>i32.load(index, 4) * 4, v128.load32_zero(p), 1));
-}
 
 // The grid of the last row that needed a compensated sum. Most of the following rows have a similar magnitude.
 let rowGrid: f64 = 1.5;
@@ -53,7 +41,7 @@ let rowGrid: f64 = 1.5;
     const origin = shaped ? x + <usize>line * sizeof<T>() : x;
     let index = indices + (<usize>(shaped ? integer(starts, load<u8>(shapes + line)) + front : first) << 2), value = values + <usize>p * sizeof<T>();
     for (; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
-      const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(origin, index, alone), t = isFused() ? nmadd(a, z, s) : sub(s, mul(a, z));
+      const alone = p + 1 == end, a = entries<T>(value, alone), z = gathered<T>(origin, index, alone), t = isFused() ? nmadd(a, z, s) : sub(s, mul(a, z));
       c = add(c, isFused() ? nmadd(a, z, sub(s, t)) : minusProduct<T>(a, z, sub(s, t)));
       or = v128.or(or, t);
       and = v128.and(and, t);
@@ -92,7 +80,7 @@ function compensatedRow<T>(job: usize, k: i32, b: f64): f64 {
   let s = f64x2.replace_lane(splat(0), 0, b), c = splat(0), m = f64x2.abs(s);
   let index = indexOf(job, k, first), value = addressAt(job, JOB_VALUES) + <usize>first * sizeof<T>();
   for (let p = first; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
-    const alone = p + 1 == end, a = entries<T>(value, alone), z = unknowns<T>(x, index, alone), product = mul(a, z);
+    const alone = p + 1 == end, a = entries<T>(value, alone), z = gathered<T>(x, index, alone), product = mul(a, z);
     const t = sub(s, product), w = sub(t, s), error = sub(sub(s, sub(t, w)), add(product, w));
     c = add(c, sizeof<T>() == 8 ? add(error, productExcess(a, z, product)) : error);
     m = add(m, f64x2.abs(product));

@@ -1,4 +1,5 @@
-// The entries of a sparse row and the elements of x that they refer to, two at a time, as lanes. Used by the sparse products (spmv.ts).
+// The entries of a sparse row and the elements of x that they refer to, two at a time, as lanes. Used by sparse products (spmv.ts) and
+// triangular solves (exactRows.ts).
 
 // Two entries, or the last one of an odd row, with a zero in the other lane.
 @inline export function entries<T>(value: usize, alone: bool): v128 {
