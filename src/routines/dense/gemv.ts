@@ -1,8 +1,10 @@
-// exgemv: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts and lu.ts call it.
+// exgemv: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts and lu.ts call it, and
+// sparse/spmv.ts shares its checks.
 
 import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { asRow, checkMatrix, checkSeparate, stridedView } from "../../arrays/matrix.ts";
 import type { MatrixOperand, Operand } from "../../arrays/operands.ts";
+import type { Format } from "../../arrays/types.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { outputOf } from "../outputs.ts";
 import type { MatrixVectorOptions } from "../types.ts";
@@ -16,18 +18,9 @@ export function* exgemv<Y extends Operand>(
   y: Y,
   options: MatrixVectorOptions = {},
 ): Routine<Y> {
-  checkNumber("exgemv", "alpha", alpha);
-  const format = checkMatrix("exgemv", "A", A);
-  checkVectorOf("exgemv", "x", x, format, "A");
-  checkNumber("exgemv", "beta", beta);
-  checkVectorOf("exgemv", "y", y, format, "A");
-  checkOptions("exgemv", options, ["trans"]);
-  const { trans = false } = options;
-  checkFlag("exgemv", "trans", trans);
-  const [rows, columns] = trans ? ["columns", "rows"] : ["rows", "columns"];
+  const trans = checkProduct("exgemv", alpha, () => checkMatrix("exgemv", "A", A), x, beta, y, options);
   const factor = stridedView(A, trans);
-  checkSize("exgemv", "x", x, factor.cols, `the ${columns} of A`);
-  checkSize("exgemv", "y", y, factor.rows, `the ${rows} of A`);
+  checkProductSizes("exgemv", factor, trans, x, y);
   checkSeparate("exgemv", "y", asRow(y), "A", factor);
   checkSeparate("exgemv", "y", asRow(y), "x", asRow(x));
   if (y.length === 0) return y;
@@ -35,4 +28,38 @@ export function* exgemv<Y extends Operand>(
   yield (kernels) => kernels.gemv(alpha, factor, x, beta, out.entries.data);
   out.write();
   return y;
+}
+
+/** Check the arguments of a product of a matrix and a vector, except for sizes; `formatOfA` checks A. Returns whether A is transposed. */
+export function checkProduct(
+  routine: string,
+  alpha: number,
+  formatOfA: () => Format,
+  x: Operand,
+  beta: number,
+  y: Operand,
+  options: MatrixVectorOptions,
+): boolean {
+  checkNumber(routine, "alpha", alpha);
+  const format = formatOfA();
+  checkVectorOf(routine, "x", x, format, "A");
+  checkNumber(routine, "beta", beta);
+  checkVectorOf(routine, "y", y, format, "A");
+  checkOptions(routine, options, ["trans"]);
+  const { trans = false } = options;
+  checkFlag(routine, "trans", trans);
+  return trans;
+}
+
+/** Check the lengths of x and y; `of` is A, transposed if `trans`. */
+export function checkProductSizes(
+  routine: string,
+  of: { readonly rows: number; readonly cols: number },
+  trans: boolean,
+  x: Operand,
+  y: Operand,
+): void {
+  const [rows, columns] = trans ? ["columns", "rows"] : ["rows", "columns"];
+  checkSize(routine, "x", x, of.cols, `the ${columns} of A`);
+  checkSize(routine, "y", y, of.rows, `the ${rows} of A`);
 }

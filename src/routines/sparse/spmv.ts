@@ -1,12 +1,12 @@
 // exspmv: checks, then one step. Every entry is exact and rounded once, with the bits of exgemv. Called by routines.ts.
 
-import { checkFlag, checkNumber, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { asRow, checkSeparate } from "../../arrays/matrix.ts";
 import { type Integers, isOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { SparseOperator } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
+import { checkProduct, checkProductSizes } from "../dense/gemv.ts";
 import { outputOf } from "../outputs.ts";
 import type { MatrixVectorOptions } from "../types.ts";
 
@@ -19,18 +19,9 @@ export function* exspmv<Y extends Operand>(
   y: Y,
   options: MatrixVectorOptions = {},
 ): Routine<Y> {
-  checkNumber("exspmv", "alpha", alpha);
-  const format = checkSparse("exspmv", "A", A);
-  checkVectorOf("exspmv", "x", x, format, "A");
-  checkNumber("exspmv", "beta", beta);
-  checkVectorOf("exspmv", "y", y, format, "A");
-  checkOptions("exspmv", options, ["trans"]);
-  const { trans = false } = options;
-  checkFlag("exspmv", "trans", trans);
+  const trans = checkProduct("exspmv", alpha, () => checkSparse("exspmv", "A", A), x, beta, y, options);
   const operator = operatorOf(A, trans);
-  const [rows, columns] = trans ? ["columns", "rows"] : ["rows", "columns"];
-  checkSize("exspmv", "x", x, operator.cols, `the ${columns} of A`);
-  checkSize("exspmv", "y", y, operator.rows, `the ${rows} of A`);
+  checkProductSizes("exspmv", operator, trans, x, y);
   checkSeparate("exspmv", "y", asRow(y), "A", asRow(A.values));
   checkSeparateFromPattern(y, A.pointers);
   checkSeparateFromPattern(y, A.indices);
