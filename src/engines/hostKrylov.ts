@@ -76,8 +76,12 @@ class HostWorkspace implements Workspace {
     this.memory = beside ?? operations.memory.reserve(routine, bytes + copied);
     try {
       this.vectors = Array.from({ length: OWN + system.vectors }, () => this.zeros(n));
-      this.basis = this.zeros(stride * system.basis);
-      for (let j = 0; j < system.basis; j++) this.vectors.push(this.basis.subarray(j * stride, j * stride + n));
+      // Columns are written before they are read, so only their padding is cleared: most of a large basis may never be touched.
+      this.basis = this.place(Float64Array, stride * system.basis);
+      for (let j = 0; j < system.basis; j++) {
+        this.vectors.push(this.basis.subarray(j * stride, j * stride + n));
+        this.basis.fill(0, j * stride + n, (j + 1) * stride);
+      }
       this.diagonal = preconditioner === "jacobi" ? this.zeros(n) : undefined;
       this.room = preconditioner === "plans" ? this.zeros(n) : undefined;
       this.vector(B).set(system.b as Float64Array);

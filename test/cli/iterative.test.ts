@@ -137,7 +137,7 @@ describe.each(ALL)("%s", (name) => {
     });
     const { err } = await halfulp([name, file, files.b], [], true);
     clock.mockRestore();
-    expect(err).toMatch(new RegExp(`\r\x1b\\[K${name} \\d+ iterations, residual \\d\\.\\de[+-]\\d+, [\\d.]+ s`));
+    expect(err).toMatch(new RegExp(`\r\x1b\\[K${name} \\d+ iterations, norm of the residual \\d\\.\\de[+-]\\d+, [\\d.]+ s`));
     expect(err.endsWith("\r\x1b[K")).toBe(true);
   });
 

@@ -129,6 +129,33 @@ describe.each(FULL ? ENGINES : SELECTED_ENGINES)("calls, $name", (row) => {
     }
   });
 
+  test("a plan that is updated while it is used keeps the values that the call began with", async () => {
+    const engine = await direct();
+    for (const method of METHODS) {
+      const plan = await engine.sptrsv(A);
+      const answer = iterate(method, A, b, { preconditioner: [{ A, part: {} }] });
+      let updating: unknown;
+      const onIteration = (): void => {
+        updating ??= plan.update(A.values.map((v, i) => (i % 7 === 0 ? 1e9 : 2 * v)));
+      };
+      const pending = engine[method](A, b, { preconditioner: [plan], onIteration });
+      if (method === "cg") updating = plan.update(A.values.map((v) => 3 * v));
+      expectAnswer(await pending, answer, method);
+      await updating;
+      await plan.free();
+    }
+  });
+
+  test("a signal that is aborted right after the call ends it", async () => {
+    const engine = await direct();
+    for (const method of METHODS) {
+      const controller = new AbortController();
+      const pending = engine[method](A, b, { signal: controller.signal });
+      controller.abort(new Error("changed my mind"));
+      await expect(pending).rejects.toThrow("changed my mind");
+    }
+  });
+
   test("residents stand for A, b and x0", async () => {
     const engine = await opened();
     type Call = (A: unknown, b: unknown, options?: object) => Promise<IterativeSolution>;

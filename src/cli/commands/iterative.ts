@@ -71,7 +71,7 @@ did not converge; reason is then maxIterations, stagnation, breakdown or notFini
       try {
         const begin = performance.now();
         const onIteration = (iteration: number, norm: number): void =>
-          progress.report(iteration, undefined, `iterations, residual ${norm.toExponential(1)},`);
+          progress.report(iteration, undefined, `iterations, norm of the residual ${norm.toExponential(1)},`);
         const { x, history, reason, iterations, residual, converged } = await engine[name](A, b, { ...given, x0, onIteration });
         const details = {
           method: title(restart),

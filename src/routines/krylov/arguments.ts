@@ -62,6 +62,8 @@ function checkTolerance(routine: string, name: string, value: number): void {
 
 /** A must be a square binary64 matrix, and b a vector of its order. */
 export function checkSystem(routine: string, A: MatrixOperand | SparseOperand, b: Operand): void {
+  if (typeof A !== "object" || A === null || !("pointers" in A || "data" in A))
+    throw new ShapeError(`${routine}: A is ${describe(A)}, expected a matrix or a sparse matrix (see matrix(), csr() and csc())`);
   const format = isSparse(A) ? checkSparse(routine, "A", A) : checkMatrix(routine, "A", A);
   checkSameFormat(routine, "A", format, "binary64", "iterative solvers");
   if (A.rows !== A.cols) throw new ShapeError(`${routine}: A is ${A.rows} by ${A.cols}, expected a square matrix`);

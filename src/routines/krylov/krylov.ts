@@ -94,9 +94,11 @@ const withoutIterations = (n: number): IterativeSolution => ({
   history: Float64Array.of(0),
 });
 
-// On an asynchronous engine this returns to the event loop now and then, so that a signal can be aborted.
+// On an asynchronous engine the call returns before the first iteration, and goes back to the event loop now and then, so that a signal can
+// be aborted and the page or the server stays responsive.
+const begin: Wait = { now() {}, later: async () => {} };
 const pause: Wait = { now() {}, later: () => new Promise((resolve) => setTimeout(resolve, 0)) };
-const INTERVAL = 30; // milliseconds
+const INTERVAL = 10; // milliseconds
 
 /** One call: the restarts, and what is reported. */
 class Solver {
@@ -116,7 +118,9 @@ class Solver {
   }
 
   *solve(routine: MethodName): Routine<IterativeSolution> {
-    const { tolerance, absolute, maxRestarts } = this.settings;
+    const { tolerance, absolute, maxRestarts, signal } = this.settings;
+    yield () => begin;
+    signal?.throwIfAborted();
     const normOfB = yield* this.normOf(B);
     if (normOfB === 0) return withoutIterations(this.n);
     this.bound = Math.max(tolerance * normOfB, absolute);

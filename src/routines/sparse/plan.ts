@@ -39,8 +39,11 @@ interface Plan {
     readonly resident?: Allocation<unknown>;
   };
   readonly reserve: (bytes: number) => Memory;
-  /** Whether solves run on the calling thread. They are done when the call returns, so values are never in use. */
-  readonly isSynchronous: boolean;
+  /**
+   * On the calling thread, a plan of its own for new values: the memory of the engine consists of several arenas, and a system must be in
+   * one of them.
+   */
+  readonly again?: ((triangle: HostTriangle) => SparsePlan) | undefined;
 }
 
 // Rows in a block. In gsf long chains stay in one block; otherwise blocks are so short that long chains still make many, and division.ts
@@ -81,7 +84,8 @@ export function analyse(
     const plan = planFor(setup, options);
     const memory = resident ? { ...plan.memory, resident } : plan.memory;
     if (plan.form === "as stored") loadValues(kernels, triangle, plan.system);
-    return asPlan({ ...plan, memory, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes) });
+    const again = kernels.workers === 0 ? (next: HostTriangle) => analyse(kernels, next, exact, options) : undefined;
+    return asPlan({ ...plan, memory, again, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const allocation of allocations) allocation.free();
     throw error;
@@ -108,8 +112,7 @@ function asPlan(plan: Plan): SparsePlan {
     },
     // biome-ignore lint/correctness/useYield: on this engine no step is needed
     *withValues(values: Real, inUse) {
-      const { plan: next, replaced } = withValues(plan, values, inUse);
-      return { plan: asPlan(next), replaced };
+      return withValues(plan, this, values, inUse);
     },
     free() {
       freed = true;
@@ -185,7 +188,7 @@ function planByLevels(setup: Setup, choice: Choice, columns: boolean): Plan {
 const isLevels = (schedule: Schedule): boolean => schedule === "levr" || schedule === "levc";
 const countLevels = (triangle: HostTriangle): number => levelsOf(triangle, newIntegers("sptrsv", triangle.n));
 
-function buildPlan({ triangle, exact, reserve, workers }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
+function buildPlan({ triangle, exact, reserve }: Setup, storage: Storage, { schedule, reason }: Choice, found: Tasks): Plan {
   const { n, upper } = triangle;
   const { memory, form, ...entries } = storage;
   const { tasks, memory: taskMemory } = copyTasks(reserve, found);
@@ -206,7 +209,6 @@ function buildPlan({ triangle, exact, reserve, workers }: Setup, storage: Storag
     form,
     memory: { entries: memory.allocation, tasks: taskMemory.allocation },
     reserve,
-    isSynchronous: workers === 0,
   };
 }
 
@@ -225,16 +227,22 @@ function copyTasks(reserve: Setup["reserve"], { count, ...arrays }: Tasks): { ta
   return { tasks: { count, ...Object.fromEntries(copies) }, memory };
 }
 
-function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; replaced?: Memory | undefined } {
+function withValues(
+  plan: Plan,
+  current: SparsePlan,
+  from: Real,
+  inUse: boolean,
+): { plan: SparsePlan; replaced?: { free(): void } | undefined } {
   const { system, form } = plan;
   const triangle = { ...plan.triangle, A: { ...plan.triangle.A, values: from } };
   checkPatternAttached("TriangularPlan.update", "A", triangle.A);
   if (!triangle.unit) checkDiagonal("TriangularPlan.update", triangle);
   const isOwn = system.values !== plan.triangle.A.values; // not those of a resident
-  if (isOwn && (plan.isSynchronous || !inUse)) {
+  if (isOwn && !inUse) {
     refill(triangle, form, system);
-    return { plan };
+    return { plan: current };
   }
+  if (plan.again) return { plan: plan.again(triangle), replaced: current };
   const width = from.BYTES_PER_ELEMENT;
   const apart = system.diagonalAt ? undefined : system.diagonal;
   const memory = new ReservedArrays(plan.reserve, [width * system.values.length, width * (apart?.length ?? 0)]);
@@ -246,5 +254,6 @@ function withValues(plan: Plan, from: Real, inUse: boolean): { plan: Plan; repla
     memory.allocation.free();
     throw error;
   }
-  return { plan: { ...plan, system: next, memory: { ...plan.memory, values: memory.allocation } }, replaced: plan.memory.values };
+  const renewed = { ...plan, system: next, memory: { ...plan.memory, values: memory.allocation } };
+  return { plan: asPlan(renewed), replaced: plan.memory.values };
 }
