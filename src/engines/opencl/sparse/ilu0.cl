@@ -75,10 +75,11 @@ __kernel void factorLines(int from, int byRows, __global const int *order, __glo
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   }
-  bool isZero = worst == INT_MAX && values[at] == 0;
+  // All work-items look at `worst` before any of them changes it again.
+  bool isFine = worst == INT_MAX, isZero = isFine && values[at] == 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (isZero && id == 0) worst = at;
-  if (!byRows && !isZero && worst == INT_MAX) {
+  if (!byRows && isFine && !isZero) {
     double pivot = values[at];
     for (int p = at + 1 + id; p < end; p += GROUP) {
       double v = divide((double)values[p], pivot);
