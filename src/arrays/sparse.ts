@@ -225,3 +225,20 @@ export function prefixSums(lengths: Int32Array): Int32Array {
   for (let k = 1; k < lengths.length; k++) lengths[k] = (lengths[k] as number) + (lengths[k - 1] as number);
   return lengths;
 }
+
+/** The position of `index` in indices[from] to indices[end - 1], which ascend, or -1. */
+export function positionOf(indices: Int32Array, from: number, end: number, index: number): number {
+  let low = from;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((indices[middle] as number) < index) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && indices[low] === index ? low : -1;
+}
+
+/** The same matrix with ascending lines. */
+export function sortLines<V extends Real>(A: Sparse<V>): Sparse<V> {
+  return A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A));
+}

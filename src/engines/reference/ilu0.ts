@@ -1,6 +1,7 @@
 // ILU(0), the incomplete LU factorization without fill, in plain TypeScript: the reference of the kernels `ilu0` of all engines, with the
 // definition of SPEC.md. Called by the routine ilu0 through reference/index.ts. A "line" is a row of a matrix by rows and a column of one
 // by columns.
+import { positionOf } from "../../arrays/sparse.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf, newIntegers } from "../../arrays/vectors.ts";
 import { roundEnclosure } from "../../exact/enclosure.ts";
@@ -42,7 +43,7 @@ export function ilu0({ n, byRows, pointers, indices, values: given, diagonal }: 
       const last = pointers[k + 1] as number;
       if (last - first > SEARCH_RATIO * (end - p)) {
         for (let t = p + 1; t < end; t++) {
-          const q = find(indices, first, last, indices[t] as number);
+          const q = positionOf(indices, first, last, indices[t] as number);
           if (q >= 0) sums.subtract(t - from, s, values[q] as number);
         }
         continue;
@@ -90,22 +91,10 @@ function exactEntry({ pointers, indices, values, diagonal }: FactoredLines, from
   sum.clear().add(values[p] as number);
   for (let q = from; (indices[q] as number) < end; q++) {
     const k = indices[q] as number;
-    const at = find(indices, (diagonal[k] as number) + 1, pointers[k + 1] as number, indices[p] as number);
+    const at = positionOf(indices, (diagonal[k] as number) + 1, pointers[k + 1] as number, indices[p] as number);
     if (at >= 0) sum.addProduct(-(values[q] as number), values[at] as number);
   }
   return sum.round("nearest", format);
-}
-
-// The position of `index` in indices[from] to indices[end - 1], which ascend, or -1.
-function find(indices: Int32Array, from: number, end: number, index: number): number {
-  let low = from;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((indices[middle] as number) < index) low = middle + 1;
-    else high = middle;
-  }
-  return low < end && indices[low] === index ? low : -1;
 }
 
 /** The sums for all entries of a line, each as in the certified filter (the bound is proved in exact/filter.ts). */

@@ -23,9 +23,7 @@ export interface Settings {
   readonly signal: AbortSignalLike | undefined;
 }
 
-const NAMES = [
-  ...["preconditioner", "tolerance", "absolute", "maxIterations", "maxRestarts", "restart", "x0", "onIteration", "signal"],
-] as const;
+const NAMES = ["preconditioner", "tolerance", "absolute", "maxIterations", "maxRestarts", "restart", "x0", "onIteration", "signal"];
 const PRECONDITIONERS = ["none", "jacobi", "ilu0"] as const;
 
 /** Check the options of a call and fill in defaults. Throws the signal's reason if it is aborted. */

@@ -3,18 +3,18 @@
 import { describe } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { type EngineArray, isOnHost, isSparse, isSparseOnHost, type MatrixOperand, type SparseOperand } from "../../arrays/operands.ts";
-import { csr, patternInfoOf, toCsc, toCsr, trusted } from "../../arrays/sparse.ts";
+import { patternInfoOf, sortLines, trusted } from "../../arrays/sparse.ts";
 import type { InPlace } from "../../arrays/triangle.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import type { SparsePlan } from "../../engines/kernels.ts";
 import type { Allocation, EngineMemory, HostMemory } from "../../engines/memory.ts";
 import type { Routine, Run } from "../../engines/steps.ts";
-import { checkFinite, factorLines, factorOnEngine, linesOf } from "../sparse/ilu0.ts";
+import { factorLines, factorOnEngine, linesOf } from "../sparse/ilu0.ts";
 import { type PlanInUse, planBehind, planOn } from "../sparse/sptrsv.ts";
 import { ReservedArrays } from "../sparse/storage.ts";
-import { download } from "../transfer.ts";
+import { downloadSparse } from "../transfer.ts";
 
-/** The plans that the caller gave. They must be exact plans of this engine, of order n. */
+/** The plans that the caller gave. They must be plans of this engine, binary64 and of order n. */
 export function givenPlans(routine: string, n: number, given: readonly object[], run: Run): readonly PlanInUse[] {
   return given.map((each, k) => {
     const name = `${routine}: preconditioner[${k}]`;
@@ -28,10 +28,10 @@ export function givenPlans(routine: string, n: number, given: readonly object[],
   });
 }
 
-/** The plans of ILU(0): L with its unit diagonal, then U. The factors stay in the memory of the engine. */
+/** The plans of ILU(0): L with its unit diagonal, then U. The factors stay in the memory of the engine. A is finite. */
 export function* ilu0Plans(routine: string, A: MatrixOperand | SparseOperand): Routine<readonly SparsePlan[]> {
   if (!isSparse(A)) throw new ShapeError(`${routine}: preconditioner is "ilu0" for a dense A, expected a sparse one (or "jacobi")`);
-  const S = patternInfoOf(A).ascends ? A : sorted(isSparseOnHost(A) ? A : yield* onHost(routine, A));
+  const S = patternInfoOf(A).ascends ? A : sortLines(yield* downloadSparse(routine, A));
   const isReadable = (yield (kernels) => kernels.memory.isOnHost) as boolean;
   const factors = yield* isReadable && isSparseOnHost(S) ? factorsInPlace(S) : factorsOnDevice(S);
   const made: SparsePlan[] = [];
@@ -63,7 +63,6 @@ interface Factors {
 // In memory that the host can read, both plans use the arrays of the factors.
 function* factorsInPlace(S: Sparse<Real>): Routine<Allocation<Factors>> {
   const lines = linesOf(S);
-  checkFinite(S);
   const { memory } = (yield (kernels) => kernels) as { memory: HostMemory };
   const integers = [S.pointers, S.indices, lines.diagonal];
   const width = S.values.BYTES_PER_ELEMENT;
@@ -102,24 +101,10 @@ function* factorsOnDevice(S: SparseOperand): Routine<Allocation<Factors>> {
     const onDevice = <V extends Real | Int32Array>(x: V | EngineArray) => (isOnHost(x) ? upload(x, true) : x);
     const pattern = { pointers: onDevice(S.pointers), indices: onDevice(S.indices) };
     const values = upload(S.values, isOnHost(S.values));
-    if (isSparseOnHost(S)) {
-      linesOf(S);
-      checkFinite(S);
-    }
     yield* factorOnEngine({ ...S, ...pattern, values: isOnHost(S.values) ? values : S.values } as SparseOperand, values);
     return { value: { A: trusted({ ...S, ...pattern, values } as SparseOperand, { ascends: true }) }, free };
   } catch (error) {
     free();
     throw error;
   }
-}
-
-// The same matrix with ascending lines.
-const sorted = (A: Sparse<Real>): Sparse<Real> => (A.format === "csr" ? toCsr(toCsc(A)) : toCsc(toCsr(A)));
-
-function* onHost(routine: string, A: SparseOperand): Routine<Sparse> {
-  const pointers = yield* download<Int32Array>(routine, A.pointers);
-  const indices = yield* download<Int32Array>(routine, A.indices);
-  const values = yield* download<Float64Array>(routine, A.values);
-  return { ...csr(0, 0, Int32Array.of(0), new Int32Array(), values.subarray(0, 0)), ...A, pointers, indices, values };
 }

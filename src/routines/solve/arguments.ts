@@ -4,12 +4,12 @@
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
 import { asRow, checkMatrix, rowMajor, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
-import { isSparse, isSparseOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { isSparse, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { download } from "../transfer.ts";
+import { downloadSparse } from "../transfer.ts";
 import { joinColumns } from "./columns.ts";
 import { largest } from "./powers.ts";
 import { type AbortSignalLike, METHODS, SOLVE_ROUNDINGS, type SolveMethod, type SolveOptions, type SolveRounding } from "./types.ts";
@@ -67,13 +67,6 @@ export function checkSquare(routine: string, A: MatrixOperand | SparseOperand): 
 /** The matrix as kernels take it: dense, with strides. */
 export function* denseView(routine: string, A: MatrixOperand | SparseOperand): Routine<StridedOperand> {
   return isSparse(A) ? denseCopy(routine, yield* downloadSparse(routine, A)) : stridedView(A);
-}
-
-function* downloadSparse(routine: string, A: SparseOperand): Routine<Sparse<Real>> {
-  if (isSparseOnHost(A)) return A;
-  const pointers = yield* download<Int32Array>(routine, A.pointers);
-  const indices = yield* download<Int32Array>(routine, A.indices);
-  return { ...A, pointers, indices, values: yield* download<Real>(routine, A.values) };
 }
 
 function denseCopy(routine: string, { format, rows: n, pointers, indices, values }: Sparse<Real>): StridedMatrix {

@@ -2,12 +2,12 @@
 // iterative solvers (krylov/preconditioner.ts). A "line" is a row of a matrix by rows and a column of one by columns.
 import { ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
 import { type EngineArray, isOnHost, isSparseOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
-import { checkSparse, patternInfoOf, toCsc, toCsr, trusted } from "../../arrays/sparse.ts";
+import { checkSparse, patternInfoOf, positionOf, sortLines, trusted } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newIntegers, newVector } from "../../arrays/vectors.ts";
 import type { Breakdown, HostLines, SparseLines } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { download } from "../transfer.ts";
+import { download, downloadSparse } from "../transfer.ts";
 
 /** The factors, in the pattern of A: shared with A on a synchronous engine, otherwise a copy. */
 export function* ilu0(A: SparseOperand): Routine<Sparse<Real>> {
@@ -21,9 +21,9 @@ export function* ilu0(A: SparseOperand): Routine<Sparse<Real>> {
     return trusted({ ...A, pointers, indices, values } as Sparse<Real>, info);
   }
   const later = (yield (_, later) => later) as boolean;
-  const host = isSparseOnHost(A) ? A : yield* onHost(A);
+  const host = isSparseOnHost(A) ? A : yield* downloadSparse("ilu0", A);
   const own = later && host === A ? { ...host, pointers: host.pointers.slice(), indices: host.indices.slice() } : host;
-  const S = info.ascends ? own : own.format === "csr" ? toCsr(toCsc(own)) : toCsc(toCsr(own));
+  const S = info.ascends ? own : sortLines(own);
   const lines = linesOf(S);
   checkFinite(own);
   const values = newVector("ilu0", S.values, S.values.length);
@@ -42,21 +42,16 @@ export function* factorLines(pattern: SparseOperand, lines: SparseLines, values:
 }
 
 /**
- * Factor a matrix with ascending lines on an engine whose memory the host cannot read, and leave the values there, or on the host. The
- * arrays of A may be on the host.
+ * Factor a matrix with ascending lines on an engine whose memory the host cannot read, where A is, and leave the values
+ * there or on the host.
  */
 export function* factorOnEngine(A: SparseOperand, values: Operand): Routine<void> {
   const { format, rows: n, pointers, indices } = A;
-  if (isSparseOnHost(A)) {
-    linesOf(A);
-    checkFinite(A);
-  } else {
-    const p = (yield (kernels) => kernels.memory.firstNotFinite?.("ilu0", A.values as EngineArray)) as number;
-    if (p >= 0) {
-      const host = yield* onHost(A);
-      linesOf(host); // a missing diagonal comes first
-      checkFinite(host);
-    }
+  const p = (yield (kernels) => kernels.memory.firstNotFinite?.("ilu0", A.values as EngineArray)) as number;
+  if (p >= 0) {
+    const host = yield* downloadSparse("ilu0", A);
+    linesOf(host); // a missing diagonal comes first
+    checkFinite(host);
   }
   yield* factorLines(A, { n, byRows: format === "csr", pointers, indices, values: A.values, diagonal: undefined }, values);
 }
@@ -66,11 +61,6 @@ function* patternOnHost({ pointers, indices }: SparseOperand): Routine<Pick<Spar
     pointers: isOnHost(pointers) ? pointers : yield* download<Int32Array>("ilu0", pointers),
     indices: isOnHost(indices) ? indices : yield* download<Int32Array>("ilu0", indices),
   };
-}
-
-function* onHost(A: SparseOperand): Routine<Sparse<Real>> {
-  const pattern = yield* patternOnHost(A);
-  return { ...A, ...pattern, values: yield* download<Real>("ilu0", A.values) } as Sparse<Real>;
 }
 
 /** A matrix with ascending lines on the host, for the kernel. Throws for the first line without a diagonal. */
@@ -90,18 +80,6 @@ export function checkFinite(A: Sparse<Real>): void {
     const v = A.values[p] as number;
     if (v - v !== 0) throw entryError(A, p, `A is ${v}`);
   }
-}
-
-// The position of l in indices[from] to indices[end - 1], which ascend, or -1.
-function positionOf(indices: Int32Array, from: number, end: number, l: number): number {
-  let low = from;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((indices[middle] as number) < l) low = middle + 1;
-    else high = middle;
-  }
-  return low < end && indices[low] === l ? low : -1;
 }
 
 type Pattern = Pick<Sparse<Real>, "format" | "pointers" | "indices">;

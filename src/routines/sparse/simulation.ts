@@ -1,5 +1,5 @@
 // How long the blocks of a graph would take on several workers: a simulation of slfr and slfc, and a sum over the levels for levr and levc.
-// choice.ts compares blocks of different sizes by it. The unit of time is the work of one row or one entry: 4 to 8 ns in exact arithmetic, 2
+// division.ts compares blocks of different sizes by it. The unit of time is the work of one row or one entry: 4 to 8 ns in exact arithmetic, 2
 // to 4 in plain.
 import type { Graph } from "./graph.ts";
 

@@ -56,7 +56,8 @@ void record(volatile __global double *state, double norm) {
   state[NORM_COUNT] = count + 1;
 }
 
-// `sequence` is the number of the operation: if its sum is not proved, the host continues from there.
+// `sequence` is the number of the operation: if its sum is not proved, the host continues from there. So v is finite here: what the
+// recurrence does with other numbers is left to the host.
 void finishReduction(volatile __global double *state, double v, int finish, int iteration, int sequence) {
   if (v != v) {
     end(state, UNDECIDED, iteration);
@@ -66,8 +67,6 @@ void finishReduction(volatile __global double *state, double v, int finish, int 
   double rho = state[RHO], alpha, omega, beta;
   switch (finish) {
     case FINISH_RHO:
-      state[RHO] = v;
-      break;
     case FINISH_BICG_RHO:
       state[RHO] = v;
       break;
@@ -81,10 +80,6 @@ void finishReduction(volatile __global double *state, double v, int finish, int 
     case FINISH_CG_BETA:
       state[BETA] = v / rho;
       state[RHO] = v;
-      break;
-    case FINISH_TEST:
-      record(state, v);
-      if (v <= state[BOUND]) end(state, TOLERANCE, iteration);
       break;
     case FINISH_BICG_ALPHA:
       alpha = rho / v;
@@ -102,6 +97,7 @@ void finishReduction(volatile __global double *state, double v, int finish, int 
       state[OMEGA] = omega;
       breakUnless(state, v != 0 && isfinite(state[TS]) && isfinite(omega), iteration);
       break;
+    case FINISH_TEST:
     case FINISH_BICG_TEST:
       record(state, v);
       if (v <= state[BOUND]) end(state, TOLERANCE, iteration);
