@@ -36,13 +36,20 @@ export interface VectorOperations {
   reduce: Reducer<Later<number>>;
   /** On vectors of the workspace. */
   combine(op: Combination, a: number, b: number, x: Real, y: Real, z: Real): Later<void>;
+  /** If the system is a part of another: the first row of all parts, from the first row of this one; -1 for none. */
+  firstRow?(row: number): Later<number>;
+}
+
+/** The solvers of such an engine, with the operations behind them: src/ranks runs the same workspace on a part of a system. */
+export interface HostKrylov extends KrylovKernels {
+  operations(): VectorOperations;
 }
 
 // Vectors have room for a multiple of 8 elements, the last of which are zero: reductions read them in place.
 const padded = (n: number): number => Math.ceil(n / 8) * 8;
 
-export function hostKrylov(operations: () => VectorOperations): KrylovKernels {
-  return { workspace: (system, later) => new HostWorkspace(operations(), system, later) };
+export function hostKrylov(operations: () => VectorOperations): HostKrylov {
+  return { operations, workspace: (system, later) => new HostWorkspace(operations(), system, later) };
 }
 
 type HostMatrix = StridedMatrix | HostOperator;
@@ -94,9 +101,11 @@ class HostWorkspace implements Workspace {
     this.recurrence = new Recurrence(system.scalars);
   }
 
-  // biome-ignore lint/correctness/useYield: on this engine no step is needed
   *zeroDiagonal(): Routine<number> {
-    return this.diagonal ? fillDiagonal(this.A, this.diagonal) : -1;
+    if (!this.diagonal) return -1;
+    const row = fillDiagonal(this.A, this.diagonal);
+    const { operations } = this;
+    return operations.firstRow ? ((yield () => operations.firstRow?.(row)) as number) : row;
   }
 
   private place<T>(type: { new (buffer: ArrayBufferLike, at: number, length: number): T; BYTES_PER_ELEMENT: number }, length: number): T {

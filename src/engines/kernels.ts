@@ -7,6 +7,7 @@ import type { DiagonalPosition, StoredLines, TriangleSource } from "../arrays/tr
 import type { Real, Reduction } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { ApproximateKernels } from "./approximate.ts";
+import type { HostKrylov } from "./hostKrylov.ts";
 import type { KrylovKernels } from "./krylov.ts";
 import type { EngineMemory, HostMemory } from "./memory.ts";
 import type { Routine } from "./steps.ts";
@@ -250,4 +251,4 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
 }
 
 /** A synchronous engine with the kernels of sparse systems. */
-export type LocalKernels = Kernels & SystemKernels;
+export type LocalKernels = Kernels & SystemKernels & { readonly krylov: HostKrylov };

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { certificate, superaccumulator } from "../../src/engines/opencl/exact/sources.ts";
-import { quotient } from "../../src/engines/reference/dense.ts";
+import { quotient } from "../../src/exact/substitution.ts";
 import { Random, Superaccumulator } from "../../src/study.ts";
 import { KINDS, toSingle, vector } from "../generators.ts";
 

@@ -4,6 +4,7 @@ import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf } from "../../arrays/vectors.ts";
 import { store } from "../../exact/store.ts";
+import { add, divide, unknown } from "../../exact/substitution.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Kernels, Substitution } from "../kernels.ts";
 
@@ -32,7 +33,6 @@ export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" |
 }
 
 const sum = new Superaccumulator();
-const scratch = new Superaccumulator();
 
 /** The index of entry (i, j) in its array. */
 const index = (A: StridedMatrix, i: number, j: number): number => A.offset + i * A.rowStride + j * A.colStride;
@@ -77,16 +77,6 @@ function gemm(addProducts: AddProducts, alpha: number, A: StridedMatrix, B: Stri
   }
 }
 
-// s / d rounded once. An exact zero has no sign: 0 / d and s / Inf are +0.
-export function quotient(s: Superaccumulator, d: number, format: Format): number {
-  const q = s.quotient(d, "nearest", format);
-  return q === 0 && (s.sign() === 0 || !Number.isFinite(d)) ? 0 : q;
-}
-
-// RN(a / d) and RN(a + b).
-const divide = (a: number, d: number, format: Format): number => quotient(scratch.clear().add(a), d, format);
-const add = (a: number, b: number, format: Format): number => scratch.clear().add(a).add(b).round("nearest", format);
-
 /** A triangular system in the order of substitution: T is lower triangular; an upper one has been reversed. */
 interface OrderedTriangle {
   readonly addProducts: AddProducts;
@@ -125,28 +115,13 @@ function substitute(system: OrderedTriangle, b: StridedMatrix, x: StridedMatrix)
 function solveRows(system: OrderedTriangle, b: StridedMatrix, x: StridedMatrix, from: number, to: number, first: number): void {
   for (let k = from; k < to; k++) {
     startRow(system, b, x, k, first);
-    set(x, k, 0, system.how.unit ? solveUnit(system) : solve(system, get(system.T, k, k)));
+    set(x, k, 0, unknown(sum, system.how.unit ? undefined : get(system.T, k, k), system.how.rounding, system.format));
   }
 }
 
 // sum := b_k - the products of row k with the unknowns first..k - 1.
 function startRow({ addProducts, T }: OrderedTriangle, b: StridedMatrix, x: StridedMatrix, k: number, first: number): void {
   subtractProducts(addProducts, get(b, k, 0), inRow(T, k, first, k), inColumn(x, 0, first, k));
-}
-
-// x_k from the exact numerator in `sum`. If a term is not finite, there is nothing to round or correct.
-function solve({ how, format }: OrderedTriangle, t: number): number {
-  if (how.rounding === "single" || sum.special() !== undefined) return quotient(sum, t, format);
-  const rounded = sum.round("nearest", format);
-  const q = divide(rounded, t, format);
-  return how.rounding === "paper" ? q : add(q, quotient(sum.add(-rounded), t, format), format);
-}
-
-// The same without a division.
-function solveUnit({ how, format }: OrderedTriangle): number {
-  const rounded = sum.round("nearest", format);
-  if (how.rounding !== "corrected" || sum.special() !== undefined) return rounded;
-  return add(rounded, sum.add(-rounded).round("nearest", format), format);
 }
 
 // While the unknowns from..to - 1 are finite: compute their residual, solve for it, and add the solution.

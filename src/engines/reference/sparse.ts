@@ -5,11 +5,12 @@ import { transposed } from "../../arrays/sparse.ts";
 import type { Format, Real } from "../../arrays/types.ts";
 import { formatOf, newVector } from "../../arrays/vectors.ts";
 import { store } from "../../exact/store.ts";
+import { quotient } from "../../exact/substitution.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { HostOperator } from "../hostKrylov.ts";
 import type { RowBlocks, SparseTriangle, SystemKernels } from "../kernels.ts";
 import { LOOKUP_SHIFT } from "../lookup.ts";
-import { type AddProducts, quotient } from "./dense.ts";
+import type { AddProducts } from "./dense.ts";
 
 const sum = new Superaccumulator();
 

@@ -7,9 +7,9 @@ import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/typ
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
-import { type HostOperator, hostKrylov } from "../hostKrylov.ts";
+import { type HostKrylov, type HostOperator, hostKrylov } from "../hostKrylov.ts";
 import type { Breakdown, HostLines, RowBlocks, SparseTriangle, Substitution } from "../kernels.ts";
-import type { KrylovKernels, KrylovSystem } from "../krylov.ts";
+import type { KrylovSystem } from "../krylov.ts";
 import type { Allocation, HostMemory } from "../memory.ts";
 import { copyElements, filled } from "../ordinaryMemory.ts";
 import type { Routine } from "../steps.ts";
@@ -73,7 +73,8 @@ export class ThreadKernels implements Backend {
   }));
 
   /** Small systems are solved on the calling thread: a job costs more than an operation on them. The bits are the same. */
-  readonly krylov: KrylovKernels = {
+  readonly krylov: HostKrylov = {
+    operations: () => this.pooled.operations(),
     workspace: (system, later) => (sizeOf(system) < MIN_SHARED ? embedded().krylov : this.pooled).workspace(system, later),
   };
 

@@ -25,7 +25,8 @@ export function kernelIndex(like: Real): 0 | 1 {
 /** The size limit of one array, in bytes. */
 export const LIMIT = 65536 * PAGE - FRAME - END;
 
-function fixedMemory(bytes: number): WasmMemory {
+/** A memory of this size, after the frame. */
+export function fixedMemory(bytes: number): WasmMemory {
   const pages = Math.ceil((FRAME + bytes + END) / PAGE);
   return new WebAssembly.Memory({ initial: pages, maximum: pages });
 }

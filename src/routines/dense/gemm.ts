@@ -1,4 +1,5 @@
-// exgemm: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts calls it.
+// exgemm: checks, then one step. Every entry is exact and rounded once (docs/stages.md, "Matrices"). routines.ts calls it, and
+// ranks/dense/gemm.ts shares its check of shapes.
 
 import { checkFlag, checkNumber, checkOptions } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
@@ -27,10 +28,7 @@ export function* exgemm<M extends MatrixOperand>(
   checkFlag("exgemm", "transA", transA);
   checkFlag("exgemm", "transB", transB);
   const [left, right, product] = [stridedView(A, transA), stridedView(B, transB), stridedView(C)];
-  const [inner, outer] = transB ? ["columns", "rows"] : ["rows", "columns"];
-  checkSame("B", inner, right.rows, left.cols, `the ${transA ? "rows" : "columns"} of A`);
-  checkSame("C", "rows", product.rows, left.rows, `the ${transA ? "columns" : "rows"} of A`);
-  checkSame("C", "columns", product.cols, right.cols, `the ${outer} of B`);
+  checkProductShapes(left, right, product, transA, transB);
   checkSeparate("exgemm", "C", product, "A", left);
   checkSeparate("exgemm", "C", product, "B", right);
   if (product.rows === 0 || product.cols === 0) return C;
@@ -38,6 +36,19 @@ export function* exgemm<M extends MatrixOperand>(
   yield (kernels) => kernels.gemm(alpha, left, right, beta, out.entries);
   out.write();
   return C;
+}
+
+interface Shape {
+  readonly rows: number;
+  readonly cols: number;
+}
+
+/** Check the shapes of a product; `left` and `right` are A and B, transposed if the flags say so. */
+export function checkProductShapes(left: Shape, right: Shape, product: Shape, transA: boolean, transB: boolean): void {
+  const [inner, outer] = transB ? ["columns", "rows"] : ["rows", "columns"];
+  checkSame("B", inner, right.rows, left.cols, `the ${transA ? "rows" : "columns"} of A`);
+  checkSame("C", "rows", product.rows, left.rows, `the ${transA ? "columns" : "rows"} of A`);
+  checkSame("C", "columns", product.cols, right.cols, `the ${outer} of B`);
 }
 
 function checkSame(name: string, side: string, count: number, expected: number, what: string): void {

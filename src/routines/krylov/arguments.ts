@@ -26,8 +26,8 @@ export interface Settings {
 const NAMES = ["preconditioner", "tolerance", "absolute", "maxIterations", "maxRestarts", "restart", "x0", "onIteration", "signal"];
 const PRECONDITIONERS = ["none", "jacobi", "ilu0"] as const;
 
-/** Check the options of a call and fill in defaults. Throws the signal's reason if it is aborted. */
-export function settingsOf(routine: string, n: number, options: IterativeOptions): Settings {
+/** Check the options of a call on a system of order n and fill in defaults; `part` is the length of x0 if that is only a part. */
+export function settingsOf(routine: string, n: number, options: IterativeOptions, part?: number): Settings {
   checkOptions(routine, options, NAMES);
   const { preconditioner = "none", tolerance = 1e-10, absolute = 0, maxIterations = Math.max(100, 10 * n) } = options;
   const { maxRestarts = 3, restart = 30, x0, onIteration, signal } = options;
@@ -43,13 +43,12 @@ export function settingsOf(routine: string, n: number, options: IterativeOptions
   checkCount(routine, "restart", restart, 1);
   if (x0 !== undefined) {
     checkVectorOf(routine, "x0", x0, "binary64", "A");
-    checkSize(routine, "x0", x0, n, "the order of A");
+    checkSize(routine, "x0", x0, part ?? n, part === undefined ? "the order of A" : "the rows of A on this rank");
   }
   if (onIteration !== undefined && typeof onIteration !== "function")
     throw new ShapeError(`${routine}: onIteration is ${describe(onIteration)}, expected a function`);
   if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
     throw new ShapeError(`${routine}: signal is ${describe(signal)}, expected an AbortSignal`);
-  signal?.throwIfAborted();
   return { preconditioner, tolerance, absolute, maxIterations, maxRestarts, restart, x0, onIteration, signal };
 }
 
@@ -69,9 +68,15 @@ export function checkSystem(routine: string, A: MatrixOperand | SparseOperand, b
   checkSize(routine, "b", b, A.rows, "the order of A");
 }
 
-/** All entries of A, b and x0 must be finite. */
-export function* checkFinite(routine: string, A: MatrixOperand | SparseOperand, b: Operand, x0: Operand | undefined): Routine<void> {
-  yield* checkFiniteMatrix(routine, A);
+/** All entries of A, b and x0 must be finite. Row 0 of A is named as row `first`. */
+export function* checkFinite(
+  routine: string,
+  A: MatrixOperand | SparseOperand,
+  b: Operand,
+  x0: Operand | undefined,
+  first = 0,
+): Routine<void> {
+  yield* checkFiniteMatrix(routine, A, first);
   yield* checkFiniteVector(routine, "b", b);
   if (x0) yield* checkFiniteVector(routine, "x0", x0);
 }
@@ -83,7 +88,7 @@ function* checkFiniteVector(routine: string, name: string, x: Operand): Routine<
   throw new ValueError(`${routine}: entry ${i} of ${name} is ${value}, expected a finite number`, i, 0);
 }
 
-function* checkFiniteMatrix(routine: string, A: MatrixOperand | SparseOperand): Routine<void> {
+function* checkFiniteMatrix(routine: string, A: MatrixOperand | SparseOperand, first: number): Routine<void> {
   if (isSparse(A)) {
     const p = yield* firstNotFinite(routine, A.values);
     if (p < 0) return;
@@ -92,7 +97,7 @@ function* checkFiniteMatrix(routine: string, A: MatrixOperand | SparseOperand): 
     const values = isOnHost(A.values) ? A.values : yield* download<Float64Array>(routine, A.values);
     const line = pointers.findIndex((end) => end > p) - 1;
     const [row, column] = A.format === "csr" ? [line, indices[p] as number] : [indices[p] as number, line];
-    throw notFinite(routine, row, column, values[p] as number);
+    throw notFinite(routine, first + row, column, values[p] as number);
   }
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(A);
   if (isOnHost(data)) {

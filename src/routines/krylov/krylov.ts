@@ -8,7 +8,7 @@ import { toCsr } from "../../arrays/sparse.ts";
 import type { Sparse } from "../../arrays/types.ts";
 import type { Wait } from "../../engines/device.ts";
 import type { SparsePlan } from "../../engines/kernels.ts";
-import { B, type Look, R, type Workspace, X } from "../../engines/krylov.ts";
+import { B, type KrylovSystem, type Look, R, type Workspace, X } from "../../engines/krylov.ts";
 import type { Routine, Run } from "../../engines/steps.ts";
 import { operatorOf } from "../sparse/spmv.ts";
 import type { PlanInUse } from "../sparse/sptrsv.ts";
@@ -32,6 +32,7 @@ export function* solveIteratively(
 ): Routine<IterativeSolution> {
   checkSystem(routine, A, b);
   const settings = settingsOf(routine, A.rows, options);
+  settings.signal?.throwIfAborted();
   const given = typeof settings.preconditioner === "string" ? [] : givenPlans(routine, A.rows, settings.preconditioner, run);
   if (A.rows === 0) return withoutIterations(0);
   let call = solveWith(routine, A, b, settings, given);
@@ -46,17 +47,10 @@ function* solveWith(
   settings: Settings,
   given: readonly PlanInUse[],
 ): Routine<IterativeSolution> {
-  const { preconditioner, x0, restart, maxIterations } = settings;
-  const { rows: n } = A;
-  const m = Math.min(restart, Math.max(1, maxIterations));
-  const counts =
-    routine === "gmres"
-      ? { vectors: VECTORS, basis: m + 1, scalars: scalarsOf(m) }
-      : { vectors: METHODS[routine].vectors, basis: 0, scalars: 1 };
-  const kind = preconditioner === "jacobi" || preconditioner === "none" ? preconditioner : ("plans" as const);
+  const { preconditioner } = settings;
   // The workspace copies what the caller may change, before anything waits.
-  yield* checkFinite(routine, A, b, x0);
-  const system = { routine, n, A: matrixOf(A), b, x0, preconditioner: kind, ...counts };
+  yield* checkFinite(routine, A, b, settings.x0);
+  const system = systemOf(routine, A.rows, matrixOf(A), b, settings);
   const space = (yield (kernels, later) => kernels.krylov.workspace(system, later)) as Workspace;
   let own: readonly SparsePlan[] = [];
   try {
@@ -64,17 +58,36 @@ function* solveWith(
     const plans = [...own];
     for (const plan of given) plans.push(yield* plan.current());
     space.plans = plans;
-    const zero = yield* space.zeroDiagonal();
-    if (zero >= 0)
-      throw new SingularError(
-        `${routine}: entry (${zero}, ${zero}) of A is 0 or missing, expected another number for the preconditioner "jacobi"`,
-        zero,
-      );
-    return yield* new Solver(space, n, settings, m).solve(routine);
+    return yield* iterate(routine, space, A.rows, settings);
   } finally {
     for (const plan of own) plan.free();
     space.free();
   }
+}
+
+/** A system with what a method needs beside it. n is the length of its vectors, which for src/ranks are parts. */
+export function systemOf(routine: MethodName, n: number, A: KrylovSystem["A"], b: Operand, settings: Settings): KrylovSystem {
+  const { preconditioner, x0 } = settings;
+  const m = cycleLength(settings);
+  const counts =
+    routine === "gmres"
+      ? { vectors: VECTORS, basis: m + 1, scalars: scalarsOf(m) }
+      : { vectors: METHODS[routine].vectors, basis: 0, scalars: 1 };
+  const kind = preconditioner === "jacobi" || preconditioner === "none" ? preconditioner : ("plans" as const);
+  return { routine, n, A, b, x0, preconditioner: kind, ...counts };
+}
+
+const cycleLength = ({ restart, maxIterations }: Settings): number => Math.min(restart, Math.max(1, maxIterations));
+
+/** Run a method in a workspace that has the system of systemOf() and its preconditioner. */
+export function* iterate(routine: MethodName, space: Workspace, n: number, settings: Settings): Routine<IterativeSolution> {
+  const zero = yield* space.zeroDiagonal();
+  if (zero >= 0)
+    throw new SingularError(
+      `${routine}: entry (${zero}, ${zero}) of A is 0 or missing, expected another number for the preconditioner "jacobi"`,
+      zero,
+    );
+  return yield* new Solver(space, n, settings, cycleLength(settings)).solve(routine);
 }
 
 const METHODS: Record<"cg" | "bicgstab", Method> = { cg: conjugateGradients, bicgstab: stabilizedBiconjugateGradients };
@@ -85,7 +98,8 @@ function matrixOf(A: Matrix) {
   return operatorOf(isSparseOnHost(A) ? toCsr(A as Sparse) : A, false);
 }
 
-const withoutIterations = (n: number): IterativeSolution => ({
+/** The solution for b = 0. */
+export const withoutIterations = (n: number): IterativeSolution => ({
   x: new Float64Array(n),
   converged: true,
   reason: "tolerance",

@@ -118,6 +118,14 @@ export const JOB_SIZE = 0x110;
 export const LU_BLOCK = 32;
 export const PANEL_COLUMNS = 64;
 
+// The record of a column of exlu (dense/luEntries.ts).
+export const LU_COLUMN = 0x20;
+
+// What a rank tells the others about a column of a distributed exlu: the pivot it proposes, its position (-1: no row is left) and the first
+// entry that overflowed, then from LU_PROPOSED on the row of U in the columns of the block.
+export const LU_PROPOSED = 0x40;
+export const LU_MESSAGE = 0x140;
+
 // What an approximate factorization writes to JOB_INFO: the column of a bad pivot or -1, then the smallest and the largest
 // magnitude among the pivots.
 export const SMALLEST = 0x08;

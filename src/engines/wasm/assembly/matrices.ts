@@ -22,6 +22,10 @@ import { weigh } from "./solve/weigh";
 import { trsvByColumns, trsvByRows } from "./dense/trsv";
 export { setFrame } from "./frame";
 export { luWork } from "./dense/lu";
+export {
+  luRanksBegin, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksPack, luRanksPivot, luRanksPivots,
+  luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
+} from "./dense/luRanks";
 export { modularWork } from "./solve/modular";
 export { solveVector, solveWork } from "./solve/jobs";
 export { inverseWork } from "./solve/inverse";

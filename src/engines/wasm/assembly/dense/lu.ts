@@ -4,21 +4,16 @@
 // the work is strip() on packed rows of U. One worker factors the panel; meanwhile the others begin with the next block: the part of
 // U above the rows that the panel changes. (Without that overlap, two threads are only 1.3 times as fast as one
 // at n = 1024.)
-//
-// Sums need no check. |l| <= 1, so what is subtracted from column j stays below the sum of |u_kj|, which the kernel keeps: when that
-// sum plus the largest |a_ij| exceeds half the binade, the column moves to a coarser grid.
-import { certified, certifiedQuickly, inflated } from "../exact/certificate";
-import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, LU_BLOCK, ROUND } from "../layout";
-import { MIN_GRID, binade, grid, log2Up } from "../grid";
-import { setScalars, setTerms, settle } from "../exact/settle";
-import { REST, SUMS, Unchecked, moveSum, restBound, startSum, strip } from "./strip";
+// luEntries.ts explains why sums need no check.
+import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, LU_BLOCK } from "../layout";
+import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
+import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "../team";
 
-@inline const MAX_GRID: i32 = 980; // the exponent of the coarsest grid: sums beyond could overflow
 @inline const WIDTH: i32 = LU_BLOCK;
 @inline const GROUPS: i32 = WIDTH / 8;
 @inline const BLOCK_ROWS: i32 = 32; // rows in a block above the diagonal
-@inline const DEPTH: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the L1 cache
+@inline export const DEPTH: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the L1 cache
 @inline const ROWS: i32 = 32; // rows that a worker takes at a time
 
 // The current matrix, m by n, row by row, factored in place, and the workspace: the sums of a block of columns, packed rows of U, for
@@ -33,11 +28,9 @@ let failed: usize = 0; // where to report an entry that overflowed: 1 + its inde
 @inline function at(i: i32, j: i32): usize { return W + ((<usize>i * <usize>n + <usize>j) << 3); }
 @inline function sumsOf(i: i32, group: i32): usize { return sums + (<usize>i * GROUPS + group) * SUMS; }
 @inline function packedAt(group: i32, k: i32): usize { return packed + (<usize>(group * min(m, n) + k) << 6); }
-@inline function gridAt(lane: i32): usize { return columns + (lane << 5); }
-@inline function sizeAt(lane: i32): usize { return columns + (lane << 5) + 8; }
-@inline function movesAt(lane: i32): usize { return columns + (lane << 5) + 16; }
+@inline function columnAt(lane: i32): usize { return columns + lane * COLUMN; }
 
-@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * 32; }
+@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * COLUMN; }
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {
@@ -71,24 +64,15 @@ function useBlock(first: i32): void {
   columns = packed + <usize>min(m, n) * (GROUPS * 64);
 }
 
-// The error bound of a sum in a column after N products.
-@inline function boundOf(lane: i32, N: i32): f64 { return inflated(restBound(f64.load(gridAt(lane)), <f64>(N + 2) + f64.load(movesAt(lane)))); }
-
 // Entry (i, j), in this lane of the block, from its sum over the first N products; settled from scratch if that does not decide it.
 @inline function entry(i: i32, j: i32, lane: i32, N: i32, bound: f64): f64 {
-  const p = sumsOf(i, lane >> 3) + ((lane & 7) << 3), high = f64.load(p) - f64.load(gridAt(lane)), low = f64.load(p, REST);
-  const v = single ? NaN : certifiedQuickly(high, low, bound);
-  return v == v ? v : settleEntry(i, j, lane, N, high, low, bound);
+  const v = decidedQuickly(sumsOf(i, lane >> 3) + ((lane & 7) << 3), columnAt(lane), bound, single);
+  return v == v ? v : settleEntry(i, j, lane, N, bound);
 }
-function settleEntry(i: i32, j: i32, lane: i32, N: i32, high: f64, low: f64, bound: f64): f64 {
-  let v = certified(high, low, bound, single);
-  if (v != v) {
-    const a = f64.load(at(i, j));
-    if (N == 0 || load<u8>(nonzeroL + i) == 0) return a == 0 ? 0 : a; // all products are zero
-    setTerms(at(i, 0), 8, packedAt(lane >> 3, 0) + ((lane & 7) << 3), 64, N);
-    setScalars(-1, 1, a, 0);
-    v = settle<f64>(ROUND, 1, single);
-  }
+function settleEntry(i: i32, j: i32, lane: i32, N: i32, bound: f64): f64 {
+  const lane8 = (lane & 7) << 3, a = f64.load(at(i, j)), hasProducts = N != 0 && load<u8>(nonzeroL + i) != 0;
+  let v = decided(sumsOf(i, lane >> 3) + lane8, columnAt(lane), bound, a, hasProducts, single);
+  if (v != v) v = exactEntry(a, at(i, 0), packedAt(lane >> 3, 0) + lane8, N, single);
   if (!(v - v == 0)) reportOverflow(failed, <i32>((at(i, j) - addressAt(job, JOB_A)) >> 3));
   return v;
 }
@@ -108,29 +92,17 @@ function comesBefore(a: i32, b: i32): bool {
 // Whether an entry of this column has overflowed.
 @inline function hasFailed(j: i32): bool { return i32.load(failed) != 0 && (i32.load(failed) - 1) % n == j; }
 
-// Place the grids of a group of columns so that sums of min(m, n) products, each of at most the largest entry, fit.
+// Place the grids of a group of columns.
 function placeColumns(first: i32, group: i32): void {
   for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
-    const j = first + lane, largest = j < n ? f64.load(columnMaxima + (<usize>j << 3)) : 0;
-    f64.store(sizeAt(lane), largest);
-    f64.store(movesAt(lane), 0);
-    const k = binade(largest) + log2Up(min(m, n)) + 2;
-    f64.store(gridAt(lane), k > MAX_GRID ? NaN : grid(max(k, MIN_GRID)));
+    const j = first + lane;
+    placeColumn(columnAt(lane), j < n ? f64.load(columnMaxima + (<usize>j << 3)) : 0, min(m, n));
   }
 }
 
-// Add |u| to the sum of magnitudes for one more product in each row. False if the sums may then leave the grid's binade. (A NaN grid
-// counts as fitting.)
-@inline function fits(lane: i32, u: f64): bool {
-  const size = f64.load(sizeAt(lane)) + abs(u);
-  f64.store(sizeAt(lane), size);
-  return !(size > f64.load(gridAt(lane)) * 0.25);
-}
 // Move the sums of rows [from, to) to a coarser grid.
 function coarsen(lane: i32, from: i32, to: i32): void {
-  const old = f64.load(gridAt(lane)), k = binade(f64.load(sizeAt(lane))) + 12, G = k > MAX_GRID ? NaN : grid(k);
-  f64.store(gridAt(lane), G);
-  f64.store(movesAt(lane), f64.load(movesAt(lane)) + 1);
+  const old = f64.load(columnAt(lane)), G = coarserGrid(columnAt(lane));
   for (let i = from; i < to; ++i) {
     moveSum(sumsOf(i, lane >> 3) + ((lane & 7) << 3), old, G);
   }
@@ -139,7 +111,7 @@ function coarsen(lane: i32, from: i32, to: i32): void {
 // Start the sums of a group at the entries of row i.
 function startSums(i: i32, first: i32, group: i32): void {
   for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
-    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(gridAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0;
+    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(columnAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0;
     startSum(p, a, G);
   }
 }
@@ -172,15 +144,15 @@ function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
   for (; lane < lanes; ++lane) {
     let u: f64 = 0;
     if (first + lane < n) {
-      u = entry(i, first + lane, lane, i, boundOf(lane, i));
+      u = entry(i, first + lane, lane, i, boundAfter(columnAt(lane), i));
       f64.store(at(i, first + lane), u);
     }
     f64.store(packedAt(lane >> 3, i) + ((lane & 7) << 3), u);
-    if (!fits(lane, u)) coarsen(lane, i + 1, end);
+    if (!fits(columnAt(lane), u)) coarsen(lane, i + 1, end);
   }
 }
 
-function swapMemory(p: usize, q: usize, bytes: usize): void {
+export function swapMemory(p: usize, q: usize, bytes: usize): void {
   for (const end = p + (bytes & ~15); p < end; p += 16, q += 16) {
     const t = v128.load(p);
     v128.store(p, v128.load(q));
@@ -203,7 +175,7 @@ function swapRows(i: i32, k: i32): void {
 // One pivot step: column j of L and U, and its products in the lanes of its group. False if the pivot is zero.
 function pivotStep(j: i32, first: i32, lane: i32, pivots: usize): bool {
   const group = lane >> 3, end = 8 * group + 8;
-  const bound = boundOf(lane, j);
+  const bound = boundAfter(columnAt(lane), j);
   let pivot = j, largest: f64 = -1;
   for (let i = j; i < m; ++i) {
     const v = entry(i, j, lane, j, bound);

@@ -1,0 +1,361 @@
+// P A = L U over ranks, with the bits of lu.ts: the part of one rank. src/ranks/dense/lu.ts calls the exports through luRanks.ts of this
+// engine, and exchanges data between them.
+//
+// Columns are in groups of eight, group g on rank g mod p, as rows of eight numbers in the current order of rows: finished rows of U, below
+// them the rows of A. Rows of L stay by their original indices, eight in turn per rank, until they become pivot rows. So a rank that computes
+// a sum has the whole row of L, or gets it with the block, and the whole column of U: it can settle any entry by itself.
+//
+// A block of columns ("panel") is copied to every rank, with the records of its columns. Each rank has the sums of its own rows. For every
+// column it proposes its own best pivot, together with the row of U that would result; one exchange then decides. The sums of magnitudes
+// depend on U only, so all ranks move a column to the same grid at the same step.
+import { LU_BLOCK, LU_MESSAGE, LU_PROPOSED } from "../layout";
+import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
+import { DEPTH, swapMemory } from "./lu";
+import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
+
+@inline const GROUPS: i32 = LU_BLOCK / 8;
+@inline const ROWS: i32 = 32; // rows whose sums are computed at a time: with DEPTH entries of L each they stay in the L2 cache
+@inline const CHUNK: usize = <usize>DEPTH << 3;
+
+let m: i32 = 0, n: i32 = 0, steps: i32 = 0, rank: i32 = 0, ranks: i32 = 0, single: bool = false;
+// Rows of L: the space of a row is its slot. Its entries are in chunks of DEPTH, which are reused when a row is done, so that all rows take
+// n^2 / 4 numbers at a time instead of n^2. Memory for the worst case is reserved and mostly not touched.
+let slots: i32 = 0, chunksPerRow: i32 = 0, chunkTable: usize = 0, chunks: usize = 0, freeChunk: usize = 0;
+let active: usize = 0, activeCount: i32 = 0, activeIndex: usize = 0, positions: usize = 0, nonzeroL: usize = 0;
+let rowAt: usize = 0, pivots: usize = 0; // by position: the original row, and the pivots
+// The panel: where its groups are, the sums of the active rows, and their entries of A.
+let first: i32 = 0, groups: i32 = 0, panels: usize = 0, sums: usize = 0, values: usize = 0;
+let groupStore: usize = 0, received: usize = 0, groupBytes: usize = 0;
+let message: usize = 0, messages: usize = 0, trial: usize = 0, pivotRow: usize = 0, rowCopy: usize = 0;
+// The rows of L of a block of pivot rows: ordered by owner, `width` numbers each.
+let pivotRows: usize = 0, width: i32 = 0, places: usize = 0, counts: usize = 0, blockNonzero: usize = 0, blockSums: usize = 0;
+// The first entry that overflowed, in the order of the unblocked algorithm: column * m + row, or infinity.
+let failed: f64 = Infinity;
+
+let next: usize = 0;
+function reserve(bytes: usize): usize {
+  const at = next;
+  next += (bytes + 63) & ~63;
+  return at;
+}
+
+// Lay out the memory of a factorization from this address on; returns its end. Memory is expected to be zero.
+export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, theRank: i32, size: i32): usize {
+  m = rows; n = cols; steps = min(m, n); rank = theRank; ranks = size; single = isSingle != 0;
+  slots = (((m + 7) >> 3) + ranks - 1) / ranks << 3;
+  chunksPerRow = (steps + DEPTH - 1) / DEPTH;
+  groupBytes = (<usize>m << 6) + 8 * COLUMN;
+  next = base;
+  message = reserve(LU_MESSAGE);
+  messages = reserve(<usize>ranks * LU_MESSAGE);
+  pivots = reserve(<usize>steps << 2);
+  counts = reserve(<usize>ranks << 2);
+  places = reserve(LU_BLOCK << 2);
+  rowAt = reserve(<usize>m << 2);
+  active = reserve(<usize>slots << 2);
+  activeIndex = reserve(<usize>slots << 2);
+  positions = reserve(<usize>slots << 2);
+  nonzeroL = reserve(<usize>slots);
+  blockNonzero = reserve(LU_BLOCK);
+  panels = reserve(GROUPS * sizeof<usize>());
+  trial = reserve(GROUPS * SUMS);
+  pivotRow = reserve(64);
+  blockSums = reserve(LU_BLOCK * SUMS);
+  rowCopy = reserve(<usize>steps << 3);
+  chunkTable = reserve(<usize>slots * chunksPerRow * sizeof<usize>());
+  sums = reserve(<usize>slots * (GROUPS * SUMS));
+  values = reserve(<usize>slots * (LU_BLOCK << 3));
+  received = reserve(GROUPS * groupBytes);
+  pivotRows = reserve(<usize>steps * (LU_BLOCK << 3));
+  const all = (n + 7) >> 3;
+  groupStore = reserve(<usize>((all + ranks - 1 - rank) / ranks) * groupBytes);
+  chunks = reserve(<usize>slots * chunksPerRow * CHUNK);
+  freeChunk = 0; failed = Infinity; activeCount = 0;
+  return next;
+}
+
+// Before the factorization: all rows are active.
+export function luRanksBegin(): void {
+  for (let i = 0; i < m; ++i) {
+    i32.store(rowAt + (<usize>i << 2), i);
+    if (ownerOf(i) != rank) continue;
+    const slot = slotOf(i);
+    i32.store(positions + (<usize>slot << 2), i);
+    activate(slot);
+  }
+}
+function activate(slot: i32): void {
+  i32.store(active + (<usize>activeCount << 2), slot);
+  i32.store(activeIndex + (<usize>slot << 2), activeCount);
+  ++activeCount;
+}
+function deactivate(slot: i32): void {
+  const at = i32.load(activeIndex + (<usize>slot << 2)), last = slotAt(--activeCount);
+  i32.store(active + (<usize>at << 2), last);
+  i32.store(activeIndex + (<usize>last << 2), at);
+}
+
+// Where the host finds the buffers of its exchanges.
+export function luRanksMessage(): usize { return message; }
+export function luRanksMessages(): usize { return messages; }
+export function luRanksPivots(): usize { return pivots; }
+export function luRanksCounts(): usize { return counts; }
+export function luRanksRow(r: i32): usize { return pivotRows + <usize>i32.load(places + (r << 2)) * (<usize>width << 3); }
+export function luRanksRows(): usize { return pivotRows; }
+// A group of columns with the records of its columns: this rank's own, or the space for one of the current panel from another rank.
+export function luRanksGroup(group: i32): usize { return group % ranks == rank ? groupStore + <usize>(group / ranks) * groupBytes : received + <usize>(group & (GROUPS - 1)) * groupBytes; }
+export function luRanksFailed(): f64 { return failed; }
+
+@inline function ownerOf(row: i32): i32 { return (row >> 3) % ranks; }
+@inline function slotOf(row: i32): i32 { return ((row >> 3) / ranks << 3) | (row & 7); }
+@inline function slotAt(a: i32): i32 { return i32.load(active + (<usize>a << 2)); }
+@inline function positionOf(slot: i32): i32 { return i32.load(positions + (<usize>slot << 2)); }
+@inline function chunkOf(slot: i32, chunk: i32): usize { return load<usize>(chunkTable + (<usize>(slot * chunksPerRow + chunk)) * sizeof<usize>()); }
+// Entry k of the row of L in a slot.
+@inline function lAt(slot: i32, k: i32): usize { return chunkOf(slot, k / DEPTH) + (<usize>(k & (DEPTH - 1)) << 3); }
+@inline function sumsOf(slot: i32, group: i32): usize { return sums + <usize>(slot * GROUPS + group) * SUMS; }
+@inline function valueAt(slot: i32, lane: i32): usize { return values + (<usize>(slot * LU_BLOCK + lane) << 3); }
+@inline function panelAt(group: i32): usize { return load<usize>(panels + group * sizeof<usize>()); }
+@inline function columnAt(lane: i32): usize { return panelAt(lane >> 3) + (<usize>m << 6) + (lane & 7) * COLUMN; }
+@inline function laneAt(lane: i32): usize { return (lane & 7) << 3; }
+
+function addChunk(slot: i32, chunk: i32): void {
+  let at = freeChunk;
+  if (at != 0) freeChunk = load<usize>(at);
+  else { at = chunks; chunks += CHUNK; }
+  setChunk(slot, chunk, at);
+}
+@inline function setChunk(slot: i32, chunk: i32, at: usize): void { store<usize>(chunkTable + (<usize>(slot * chunksPerRow + chunk)) * sizeof<usize>(), at); }
+function freeChunks(slot: i32): void {
+  for (let chunk = 0; chunk < chunksPerRow; ++chunk) {
+    const at = chunkOf(slot, chunk);
+    if (at == 0) return;
+    store<usize>(at, freeChunk);
+    freeChunk = at;
+    setChunk(slot, chunk, 0);
+  }
+}
+
+@inline function report(row: i32, column: i32): void { failed = min(failed, <f64>column * <f64>m + <f64>row); }
+
+// Place the grids of one of this rank's groups. Returns -1, or the place 8 * row + lane of its first entry that is not finite.
+export function luRanksPlace(group: i32): i32 {
+  const base = luRanksGroup(group);
+  for (let lane = 0; lane < 8; ++lane) f64.store(pivotRow + (lane << 3), 0);
+  let special = false;
+  for (let i = 0; i < m; ++i) {
+    for (let lane = 0; lane < 8; lane += 2) {
+      const at = pivotRow + (lane << 3), v = f64x2.abs(v128.load(base + (<usize>i << 6) + (lane << 3)));
+      v128.store(at, f64x2.max(v128.load(at), v)); // keeps NaN
+    }
+  }
+  for (let lane = 0; lane < 8; ++lane) {
+    const largest = f64.load(pivotRow + (lane << 3));
+    if (!(largest - largest == 0)) special = true;
+    placeColumn(base + (<usize>m << 6) + lane * COLUMN, largest, steps);
+  }
+  if (special) for (let i = 0; i < m << 3; ++i) {
+    const v = f64.load(base + (<usize>i << 3));
+    if (!(v - v == 0)) return i;
+  }
+  return -1;
+}
+
+// The sums of this rank's active rows in the panel that starts at column `from`, over all products with the finished rows of U.
+export function luRanksSums(from: i32): void {
+  first = from;
+  groups = min(GROUPS, ((n + 7) >> 3) - (first >> 3));
+  for (let g = 0; g < groups; ++g) store<usize>(panels + g * sizeof<usize>(), luRanksGroup((first >> 3) + g));
+  if (first % DEPTH == 0) for (let a = 0; a < activeCount; ++a) addChunk(slotAt(a), first / DEPTH);
+  for (let top = 0; top < activeCount; top += ROWS) {
+    const bottom = min(top + ROWS, activeCount);
+    for (let a = top; a < bottom; ++a) startRow(slotAt(a));
+    for (let k = 0; k < first; k += DEPTH) {
+      const depth = min(DEPTH, first - k);
+      for (let g = 0; g < groups; ++g) {
+        const pb = panelAt(g) + (<usize>k << 6);
+        for (let a = top; a < bottom; ++a) strip<f64, Unchecked>(chunkOf(slotAt(a), k / DEPTH), 8, pb, 64, depth, sumsOf(slotAt(a), g));
+      }
+    }
+  }
+}
+// Start the sums of a row at its entries of A. These are kept: rows of U will take their place in the panel.
+function startRow(slot: i32): void {
+  const row = <usize>positionOf(slot) << 6;
+  for (let lane = 0; lane < 8 * groups; ++lane) {
+    const a = f64.load(panelAt(lane >> 3) + row + laneAt(lane));
+    f64.store(valueAt(slot, lane), a);
+    startSum(sumsOf(slot, lane >> 3) + laneAt(lane), a, f64.load(columnAt(lane)));
+  }
+}
+
+// The entry of a row in this lane of the panel, from its sum at p over the first N products.
+@inline function entry(slot: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
+  const v = decidedQuickly(p, columnAt(lane), bound, single);
+  return v == v ? v : settleEntry(slot, lane, p, N, bound);
+}
+function settleEntry(slot: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
+  const a = f64.load(valueAt(slot, lane)), v = decided(p, columnAt(lane), bound, a, N != 0 && load<u8>(nonzeroL + slot) != 0, single);
+  if (v == v) return v;
+  copyRow(slot, N, rowCopy);
+  return exactEntry(a, rowCopy, panelAt(lane >> 3) + laneAt(lane), N, single);
+}
+// The first N entries of a row of L without gaps.
+function copyRow(slot: i32, N: i32, to: usize): void {
+  for (let k = 0; k < N; k += DEPTH) memory.copy(to + (<usize>k << 3), chunkOf(slot, k / DEPTH), <usize>min(DEPTH, N - k) << 3);
+}
+
+// Column j of the panel: the entries of this rank's active rows and, in the message, the best pivot among them with its row of U.
+export function luRanksPropose(j: i32): void {
+  const lane = j - first, bound = boundAfter(columnAt(lane), j);
+  let best = -1, position = -1, largest: f64 = -1, pivot: f64 = 0;
+  for (let a = 0; a < activeCount; ++a) {
+    const slot = slotAt(a), v = entry(slot, lane, sumsOf(slot, lane >> 3) + laneAt(lane), j, bound), size = abs(v), at = positionOf(slot);
+    f64.store(lAt(slot, j), v);
+    if (!(v - v == 0)) report(at, j);
+    else if (size > largest || (size == largest && at < position)) { largest = size; pivot = v; position = at; best = slot; }
+  }
+  f64.store(message, pivot);
+  f64.store(message, <f64>position, 8);
+  f64.store(message, failed, 16);
+  if (best < 0) return;
+  const group = lane >> 3, top = first + 8 * group;
+  for (let g = group; g < groups; ++g) {
+    const record = trial + g * SUMS;
+    memory.copy(record, sumsOf(best, g), SUMS);
+    if (g > group && j > top) strip<f64, Unchecked>(lAt(best, top), 8, panelAt(g) + (<usize>top << 6), 64, j - top, record);
+    for (let k = g == group ? lane + 1 : 8 * g; k < 8 * g + 8; ++k)
+      f64.store(message + LU_PROPOSED + (k << 3), entry(best, k, record + laneAt(k), j, boundAfter(columnAt(k), j)));
+  }
+}
+
+// Column j, after all ranks have proposed a pivot: swap rows, finish row j of U and column j of L, and subtract their products. Returns 0;
+// 1 if the pivot is zero; 2 if an entry overflowed in this column, the first in the order of the unblocked algorithm.
+export function luRanksPivot(j: i32): i32 {
+  let from: usize = 0, position = m;
+  for (let r = 0; r < ranks; ++r) {
+    const at = messages + <usize>r * LU_MESSAGE, p = <i32>f64.load(at, 8);
+    failed = min(failed, f64.load(at, 16));
+    if (p < 0) continue;
+    const size = abs(f64.load(at)), largest = from == 0 ? -1 : abs(f64.load(from));
+    if (size > largest || (size == largest && p < position)) { from = at; position = p; }
+  }
+  if (failed < <f64>(j + 1) * <f64>m) return 2;
+  const u = f64.load(from);
+  if (u == 0) return 1;
+  i32.store(pivots + (<usize>j << 2), position);
+  exchangeRows(j, position);
+
+  const lane = j - first, group = lane >> 3, end = min(8 * group + 8, n - first);
+  for (let k = 0; k < 8; ++k) f64.store(pivotRow + (k << 3), 0); // finished columns keep their sums
+  f64.store(panelAt(group) + (<usize>j << 6) + laneAt(lane), u);
+  for (let k = lane + 1; k < 8 * groups; ++k) {
+    const v = f64.load(from + LU_PROPOSED + (k << 3));
+    if (!(v - v == 0)) report(j, first + k);
+    if (k < 8 * group + 8) f64.store(pivotRow + laneAt(k), v);
+    f64.store(panelAt(k >> 3) + (<usize>j << 6) + laneAt(k), v);
+    if (!fits(columnAt(k), v)) coarsen(k);
+  }
+  for (let a = 0; a < activeCount; ++a) {
+    const slot = slotAt(a), at = lAt(slot, j), s = f64.load(at), l = single ? <f64>(<f32>s / <f32>u) : s / u;
+    f64.store(at, s == 0 ? 0 : l);
+    if (l != 0) store<u8>(nonzeroL + slot, 1);
+    if (lane + 1 < end) strip<f64, Unchecked>(at, 8, pivotRow, 64, 1, sumsOf(slot, group));
+  }
+  if (lane + 1 == 8 * group + 8) {
+    const top = first + 8 * group;
+    for (let g = group + 1; g < groups; ++g) {
+      const pb = panelAt(g) + (<usize>top << 6);
+      for (let a = 0; a < activeCount; ++a) strip<f64, Unchecked>(lAt(slotAt(a), top), 8, pb, 64, 8, sumsOf(slotAt(a), g));
+    }
+  }
+  return 0;
+}
+// Row `position` becomes row j, and the row there takes its place.
+function exchangeRows(j: i32, position: i32): void {
+  const row = i32.load(rowAt + (<usize>position << 2)), other = i32.load(rowAt + (<usize>j << 2));
+  i32.store(rowAt + (<usize>position << 2), other);
+  i32.store(rowAt + (<usize>j << 2), row);
+  if (ownerOf(other) == rank) i32.store(positions + (<usize>slotOf(other) << 2), position);
+  if (ownerOf(row) != rank) return;
+  i32.store(positions + (<usize>slotOf(row) << 2), j);
+  deactivate(slotOf(row));
+}
+function coarsen(lane: i32): void {
+  const old = f64.load(columnAt(lane)), G = coarserGrid(columnAt(lane));
+  for (let a = 0; a < activeCount; ++a) moveSum(sumsOf(slotAt(a), lane >> 3) + laneAt(lane), old, G);
+}
+
+// Before the rows of L at positions [from, from + count) are exchanged: give each a place, ordered by owner; counts tells how many each
+// rank has. This rank's own rows go to their places, padded with zeros to `entries` numbers, and their memory is freed.
+export function luRanksPack(from: i32, count: i32, entries: i32): void {
+  width = entries;
+  let place = 0;
+  for (let owner = 0; owner < ranks; ++owner) {
+    const before = place;
+    for (let r = 0; r < count; ++r) {
+      const row = i32.load(rowAt + (<usize>(from + r) << 2));
+      if (ownerOf(row) == owner) i32.store(places + (r << 2), place++);
+    }
+    i32.store(counts + (<usize>owner << 2), place - before);
+  }
+  for (let r = 0; r < count; ++r) {
+    const row = i32.load(rowAt + (<usize>(from + r) << 2)), N = min(from + r, width), to = luRanksRow(r);
+    if (ownerOf(row) != rank) continue;
+    copyRow(slotOf(row), N, to);
+    memory.fill(to + (<usize>N << 3), 0, <usize>(width - N) << 3);
+    freeChunks(slotOf(row));
+  }
+}
+
+// After the exchange: which rows have products at all.
+export function luRanksUnpack(from: i32, count: i32): void {
+  for (let r = 0; r < count; ++r) {
+    const row = luRanksRow(r), end = row + (<usize>(from + r) << 3);
+    let at = row;
+    while (at < end && f64.load(at) == 0) at += 8;
+    store<u8>(blockNonzero + r, at < end ? 1 : 0);
+  }
+}
+
+// Store the rows of L in this rank's groups, left of the diagonal. Nothing reads these entries any more.
+export function luRanksStore(from: i32, count: i32): void {
+  for (let r = 0; r < count; ++r) {
+    const i = from + r, N = min(i, steps), row = luRanksRow(r);
+    for (let group = rank; 8 * group < N; group += ranks)
+      memory.copy(luRanksGroup(group) + (<usize>i << 6), row + (<usize>group << 6), <usize>min(8, N - 8 * group) << 3);
+  }
+}
+
+// Rows [from, from + count) of U in one of this rank's groups, right of the panel.
+export function luRanksSolve(group: i32, from: i32, count: i32): void {
+  const base = luRanksGroup(group), columns = base + (<usize>m << 6), block = base + (<usize>from << 6);
+  for (let j = from; j < from + count; ++j) {
+    const pivot = i32.load(pivots + (<usize>j << 2));
+    if (pivot != j) swapMemory(base + (<usize>j << 6), base + (<usize>pivot << 6), 64);
+  }
+  for (let r = 0; r < count; ++r)
+    for (let lane = 0; lane < 8; ++lane) startSum(blockSums + r * SUMS + laneAt(lane), f64.load(block + (r << 6) + laneAt(lane)), f64.load(columns + lane * COLUMN));
+  for (let k = 0; k < from; k += DEPTH) {
+    const depth = min(DEPTH, from - k), pb = base + (<usize>k << 6);
+    for (let r = 0; r < count; ++r) strip<f64, Unchecked>(luRanksRow(r) + (<usize>k << 3), 8, pb, 64, depth, blockSums + r * SUMS);
+  }
+  for (let r = 0; r < count; ++r) {
+    const i = from + r, record = blockSums + r * SUMS;
+    if (r > 0) strip<f64, Unchecked>(luRanksRow(r) + (<usize>from << 3), 8, block, 64, r, record);
+    for (let lane = 0; lane < 8; ++lane) {
+      const column = columns + lane * COLUMN, bound = boundAfter(column, i), p = record + laneAt(lane), at = block + (r << 6) + laneAt(lane);
+      let u = decidedQuickly(p, column, bound, single);
+      if (u != u) {
+        const a = f64.load(at);
+        u = decided(p, column, bound, a, i != 0 && load<u8>(blockNonzero + r) != 0, single);
+        if (u != u) u = exactEntry(a, luRanksRow(r), base + laneAt(lane), i, single);
+        if (!(u - u == 0)) report(i, 8 * group + lane);
+      }
+      f64.store(at, u);
+      if (fits(column, u)) continue;
+      const old = f64.load(column), G = coarserGrid(column);
+      for (let q = r + 1; q < count; ++q) moveSum(blockSums + q * SUMS + laneAt(lane), old, G);
+    }
+  }
+}
