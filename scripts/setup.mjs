@@ -12,7 +12,12 @@ const NEEDS = [
   { "libstdc++6-s390x-cross": "/usr/s390x-linux-gnu/lib/libstdc++.so.6" }, // an emulated big-endian machine, for npm run check:package
 ];
 // The same for programs.
-const PROGRAMS = [{ chromium: "chromium" }, { "qemu-user-static": "qemu-s390x-static" }];
+const PROGRAMS = [
+  { chromium: "chromium" },
+  { "qemu-user-static": "qemu-s390x-static" },
+  { mpich: "mpirun.mpich" },
+  { "openmpi-bin": "mpirun.openmpi" },
+];
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
 const isInstalled = (name) => (name.startsWith("/") ? existsSync(name) : libraries.includes(name));

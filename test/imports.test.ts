@@ -17,6 +17,7 @@ const BELOW: Record<string, readonly string[]> = {
   engines: ["arrays", "exact"],
   routines: ["arrays", "exact", "engines"],
   api: ["arrays", "exact", "engines", "routines"],
+  ranks: ["arrays", "exact", "engines", "routines", "api", "files"],
 };
 
 /** Who may import what from the folder of an engine, other than the engine itself and the top. */
@@ -41,6 +42,10 @@ const SHARED: Record<string, readonly string[]> = {
   "engines/opencl": ["engines/threads/backend.ts", "engines/threads/cores.ts"],
   // open("auto") on this thread.
   "api/open.ts": ["engines/wasm/backend.ts"],
+  // One rank a core: the engine on this thread.
+  "ranks/ranks.ts": ["engines/wasm/backend.ts"],
+  // The kernels of exlu over ranks.
+  "ranks/dense/lu.ts": ["engines/wasm/luRanks.ts"],
   // Levels by Kahn's algorithm on a pool, for study.
   "routines/sparse/levels.ts": ["engines/threads/index.ts"],
 };

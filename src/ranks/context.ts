@@ -1,0 +1,184 @@
+// What every distributed routine works with: the communicator, the engine of this rank, and how a call begins. Every rank makes the same
+// calls in the same order (SPMD). call() makes sure of it: in the first exchange of a call, all ranks compare what they were asked for.
+import { EngineError, HalfulpError, ShapeError } from "../arrays/errors.ts";
+import type { Backend } from "../engines/backend.ts";
+import type { Communicator } from "./mpi/communicator.ts";
+
+/** What distinguishes one call from another, besides its name: shapes, options, formats. Parts that may differ between ranks are left out. */
+export type Facts = Readonly<Record<string, string | number | boolean | undefined>>;
+
+// The first exchange of every call is one sum of HEADER + PAYLOAD words, whatever the call: so ranks that make different calls meet in it.
+// The header has two hashes of the call, each with its square, and the number of ranks that refused their arguments. The hashes h are
+// equal on all p ranks exactly if p * sum(h^2) = sum(h)^2 (Cauchy and Schwarz). With 24 bits the squares of 2^15 ranks fit into a word.
+const HASHES = [0x811c9dc5, 0x2f0b4a37];
+const HEADER = 2 * HASHES.length + 1;
+const REFUSED = HEADER - 1;
+/** Words of the first exchange that the call itself can use. They are summed over all ranks. */
+export const PAYLOAD = 244;
+const MAX_HASHED_RANKS = 2 ** 15;
+const TEXT = 400; // bytes of the description of a call, if ranks must be told apart
+
+/** The state that all routines of one openRanks() share. */
+export class Context {
+  private last: Promise<unknown> = Promise.resolve();
+  private closing = false;
+
+  constructor(
+    readonly comm: Communicator,
+    readonly backend: Backend,
+  ) {
+    if (comm.size > MAX_HASHED_RANKS) throw new EngineError(`openRanks: ${comm.size} ranks, expected at most ${MAX_HASHED_RANKS}`);
+    comm.ending = {
+      words() {
+        const words = new BigInt64Array(HEADER + PAYLOAD);
+        writeHeader(words, describeCall(CLOSE, {}), false);
+        return words;
+      },
+      agrees: (words) => agrees(words, comm.size),
+    };
+  }
+
+  /**
+   * Make a call of all ranks. `prepare` runs at once: it checks the arguments, reads those that the caller may change later, and returns
+   * the facts that must be the same on every rank, and optionally words for the first exchange. `body` runs after the exchange and gets
+   * the sums of those words. If `prepare` throws on one rank, or if the facts differ, every rank throws. Calls run one after another.
+   */
+  async call<R>(name: string, prepare: () => Prepared<R>): Promise<R> {
+    if (this.closing) throw new EngineError(`${name}: the ranks were closed`);
+    let prepared: Prepared<R> | undefined;
+    let refusal: unknown;
+    try {
+      prepared = prepare();
+    } catch (error) {
+      refusal = error;
+    }
+    const before = this.last;
+    const mine = (async () => {
+      await before.catch(() => undefined);
+      const payload = await this.agree(name, prepared, refusal);
+      return (prepared as Prepared<R>).body(payload);
+    })();
+    this.last = mine;
+    return mine;
+  }
+
+  /** Do something once all calls that were made so far are done. */
+  afterCalls(action: () => void): void {
+    this.last.then(action, action);
+  }
+
+  private async agree(name: string, prepared: Prepared<unknown> | undefined, refusal: unknown): Promise<Int32Array> {
+    const { comm } = this;
+    const words = new BigInt64Array(HEADER + PAYLOAD);
+    const halves = new Int32Array(words.buffer);
+    if (prepared?.payload) await prepared.payload(halves.subarray(2 * HEADER));
+    if (comm.size === 1) {
+      if (refusal !== undefined) throw refusal;
+      return halves.subarray(2 * HEADER);
+    }
+    const text = describeCall(name, prepared?.facts);
+    writeHeader(words, text, refusal !== undefined);
+    await comm.sum(words).wait();
+    if (agrees(words, comm.size)) return halves.subarray(2 * HEADER);
+    throw await this.disagreement(name, text, refusal);
+  }
+
+  // The error for ranks that differ, or that refused their arguments: a second exchange tells which.
+  private async disagreement(name: string, text: string, refusal: unknown): Promise<unknown> {
+    const { comm } = this;
+    const message = refusal === undefined ? text : `!${(refusal as Error).message}`;
+    const own = new Uint8Array(TEXT);
+    new TextEncoder().encodeInto(message, own);
+    const all = new Uint8Array(TEXT * comm.size);
+    await comm.gatherAll(own, all).wait();
+    if (refusal !== undefined) return refusal;
+    const texts = Array.from({ length: comm.size }, (_, r) =>
+      new TextDecoder().decode(all.subarray(r * TEXT, (r + 1) * TEXT)).replace(/[\0\ufffd]+$/, ""),
+    );
+    const refused = texts.findIndex((each) => each.startsWith("!"));
+    if (refused >= 0) return new ShapeError(`${name}: rank ${refused} refused its arguments: ${texts[refused]?.slice(1)}`);
+    const counts = new Map<string, number[]>();
+    for (const [r, each] of texts.entries()) counts.set(each, [...(counts.get(each) ?? []), r]);
+    const groups = [...counts].sort(([, a], [, b]) => b.length - a.length);
+    const [usual] = groups as [[string, number[]]];
+    const others = groups.slice(1).map(([each, ranks]) => `${ranksInWords(ranks)} called ${each}`);
+    return new ShapeError(`${name}: ${others.join(", ")}, expected ${usual[0]} as on ${ranksInWords(usual[1])}`);
+  }
+
+  /** Wait for all calls, then close the engine and MPI. Later calls fail. */
+  async close(): Promise<void> {
+    if (this.closing) return;
+    const closed = this.call(CLOSE, () => ({ facts: {}, body: () => undefined }));
+    this.closing = true;
+    await closed;
+    await this.backend.close();
+    await this.comm.close();
+  }
+}
+
+const CLOSE = "close";
+
+function writeHeader(words: BigInt64Array, text: string, refuses: boolean): void {
+  for (const [k, seed] of HASHES.entries()) {
+    const h = BigInt(hash(text, seed));
+    words[2 * k] = h;
+    words[2 * k + 1] = h * h;
+  }
+  words[REFUSED] = refuses ? 1n : 0n;
+}
+
+// Whether all ranks made the same call, and none refused its arguments.
+function agrees(words: BigInt64Array, size: number): boolean {
+  const p = BigInt(size);
+  const isSame = (k: number): boolean => p * (words[2 * k + 1] as bigint) === (words[2 * k] as bigint) ** 2n;
+  return HASHES.every((_, k) => isSame(k)) && words[REFUSED] === 0n;
+}
+
+/** What a call does after its arguments were checked. */
+export interface Prepared<R> {
+  readonly facts: Facts;
+  /** Fills the words of the first exchange: 64-bit integers, as pairs of 32-bit halves, the low one first. */
+  payload?(halves: Int32Array): void | Promise<void>;
+  /** Runs once all ranks agree, with the sums of those words. */
+  body(halves: Int32Array): R | Promise<R>;
+}
+
+/** Thrown on ranks that were fine, because another rank failed: that one has the reason. */
+export class OtherRankError extends HalfulpError {}
+
+/**
+ * Run `body`, which may fail on some ranks only: then it fails on all. Ranks that failed throw their own error, the others an
+ * OtherRankError that names the first of them; with `once`, only that first one throws its own.
+ */
+export async function together<R>({ comm }: Context, name: string, body: () => R | Promise<R>, once = false): Promise<R> {
+  let result: R | undefined;
+  let failure: unknown;
+  try {
+    result = await body();
+  } catch (error) {
+    failure = error ?? new HalfulpError(`${name}: failed`);
+  }
+  const flags = new Int32Array(Math.max(16, comm.size));
+  await comm.gatherAll(Int32Array.of(failure === undefined ? 0 : 1), flags).wait();
+  const first = flags.indexOf(1);
+  if (first < 0) return result as R;
+  const isOwn = once ? first === comm.rank : failure !== undefined;
+  throw isOwn ? failure : new OtherRankError(`${name}: rank ${first} failed`);
+}
+
+function describeCall(name: string, facts: Facts | undefined): string {
+  const entries = Object.entries(facts ?? {}).filter(([, value]) => value !== undefined);
+  return `${name}(${entries.map(([key, value]) => `${key} ${value}`).join(", ")})`;
+}
+
+// FNV-1a, folded to 24 bits.
+function hash(text: string, seed: number): number {
+  let h = seed;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return ((h >>> 24) ^ h) & 0xffffff;
+}
+
+function ranksInWords(ranks: readonly number[]): string {
+  if (ranks.length === 1) return `rank ${ranks[0]}`;
+  return `ranks ${ranks.slice(0, -1).join(", ")} and ${ranks.at(-1)}`;
+}

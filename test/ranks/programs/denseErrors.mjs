@@ -1,0 +1,124 @@
+// Bad arguments of the dense routines of halfulp/mpi, some on one rank only: every rank must throw the error that is expected here, and no
+// rank may wait forever. Rank 0 prints the number of errors. Argument: a folder for files.
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { matrix, writeNpy } from "../../../dist/index.js";
+import { openRanks } from "../../../dist/mpi.js";
+
+const folder = process.argv[2];
+const ranks = await openRanks();
+const last = ranks.rank === ranks.size - 1;
+let errors = 0;
+
+// `name` and `text` are those of this rank.
+async function refused(call, name, text) {
+  let error;
+  try {
+    await call();
+  } catch (caught) {
+    error = caught;
+  }
+  if (error?.name !== name || !error.message.includes(text))
+    throw new Error(`rank ${ranks.rank}: ${error?.name}: ${error?.message}, expected ${name}: ${text}`, { cause: error });
+  errors++;
+  return error;
+}
+
+const A = await ranks.matrix(6, 4, (i, j) => i - j, { blockSize: 2 });
+const S = await ranks.matrix(5, 5, (i, j) => (i === 3 && j === 3 ? 0 : 1), { blockSize: 1 });
+const [x, y, b] = [new Float64Array(4), new Float64Array(6), new Float64Array(5)];
+
+// The same on every rank.
+await refused(() => ranks.matrix(2, 2, () => 0, { grid: [ranks.size, 2] }), "ShapeError", `expected ${ranks.size} (the ranks of this job)`);
+await refused(() => ranks.matrix(2, 2, () => 0, { blockSize: 0 }), "ShapeError", "matrix: blockSize is 0");
+await refused(() => ranks.matrix(2, 2, () => 0, { block: 3 }), "ShapeError", 'there is no option "block"');
+await refused(() => ranks.scatter(undefined, ranks.size), "ShapeError", "scatter: root is");
+await refused(() => ranks.exgemv(1, A, b, 0, y), "ShapeError", "exgemv: x has length 5, expected 4 (the columns of A)");
+await refused(() => ranks.exgemv(1, A, x, 0, b), "ShapeError", "exgemv: y has length 5, expected 6 (the rows of A)");
+await refused(() => ranks.exgemv(1, { ...A }, x, 0, y), "ShapeError", "expected a distributed matrix");
+await refused(() => ranks.exgemv(1, S, b, 0, b), "ShapeError", "y shares entries with x");
+await refused(() => ranks.exgemm(1, A, A, 0, S), "ShapeError", "exgemm: B has 6 rows, expected 4 (the columns of A)");
+await refused(() => ranks.exgemm(1, S, S, 0, S), "ShapeError", "exgemm: C shares entries with A");
+await refused(() => ranks.extrsv(A, y), "ShapeError", "extrsv: T is 6 by 4, expected a square matrix");
+const singular = await refused(
+  () => ranks.extrsv(S, b),
+  "SingularError",
+  "extrsv: entry (3, 3) of T is 0, expected a diagonal without zeros",
+);
+if (singular.index !== 3) throw new Error(`index ${singular.index}`);
+await ranks.extrsv(S, b, { unit: true });
+
+// On one rank only.
+const other = ranks.size > 1 && !last;
+const refusal = `rank ${ranks.size - 1} refused its arguments`;
+await refused(
+  () =>
+    ranks.matrix(
+      8,
+      8 * ranks.size,
+      (i, j) => {
+        if (last && i === 7) throw new RangeError("no entry");
+        return i + j;
+      },
+      { blockSize: 1, grid: [1, ranks.size] },
+    ),
+  other ? "ShapeError" : "RangeError",
+  other ? refusal : "no entry",
+);
+await refused(() => ranks.exgemv(1, A, last ? b : x, 0, y), "ShapeError", other ? refusal : "x has length 5");
+const flat = Float32Array.of(1);
+await refused(
+  () => ranks.scatter(last ? matrix(flat, 1, 1) : undefined, ranks.size - 1),
+  "ShapeError",
+  other ? refusal : "scatter: A is binary32, expected binary64",
+);
+await refused(() => ranks.scatter(undefined, 0), "ShapeError", ranks.rank === 0 ? "expected a matrix" : "rank 0 refused its arguments");
+if (ranks.size > 1) {
+  await refused(() => ranks.exgemv(1, A, last ? x.map(() => 1) : x, 0, y), "ShapeError", "called exgemv(");
+  await refused(() => ranks.exgemv(last ? 2 : 1, A, x, 0, y), "ShapeError", "called exgemv(alpha");
+  await refused(() => ranks.extrsv(S, b, { unit: true, trans: last }), "ShapeError", "called extrsv(");
+  await refused(() => ranks.gather(last ? A : S), "ShapeError", "called gather(");
+  await refused(() => ranks.matrix(3, last ? 3 : 4, () => 0), "ShapeError", "called matrix(");
+}
+
+// Factors.
+const dependent = await refused(() => ranks.exlu(S), "SingularError", "exlu: the pivot of column 1 is 0");
+if (dependent.index !== 1) throw new Error(`index ${dependent.index}`);
+const infinite = await ranks.matrix(9, 12, (i, j) => (i === 7 && j === 10 ? -Infinity : i === 8 && j === 1 ? Number.NaN : i * j + 1));
+const special = await refused(() => ranks.exlu(infinite), "ValueError", "exlu: entry (7, 10) of A is -Infinity, expected a finite number");
+if (special.row !== 7 || special.column !== 10) throw new Error(`entry (${special.row}, ${special.column})`);
+const wide = await ranks.exlu(await ranks.matrix(2, 3, (i, j) => i + j * j + 1));
+await refused(() => wide.solve(x), "ShapeError", "LU.solve: the matrix is 2 by 3, expected a square one");
+const F = await ranks.exlu(await ranks.matrix(5, 5, (i, j) => (i === j ? 4 : 1)));
+await refused(() => F.solve(x), "ShapeError", "LU.solve: b has length 4, expected 5 (the order of A)");
+await refused(() => F.solve(b, { refine: -1 }), "ShapeError", "LU.solve: refine is -1");
+if (ranks.size > 1) await refused(() => F.solve(last ? b.map(() => 1) : b), "ShapeError", "called LU.solve(");
+F.lu.free();
+await refused(() => F.solve(b), "EngineError", "LU.solve: lu was freed");
+
+// Files.
+const path = join(folder, "short.npy");
+if (ranks.rank === 0) writeFileSync(path, writeNpy(matrix(new Float64Array(12), 3, 4)).subarray(0, 200));
+await ranks.exsum(x);
+await refused(() => ranks.readNpy(path), "FormatError", "72 bytes of numbers, expected 96");
+await refused(() => ranks.readNpy(join(folder, "none.npy")), "FormatError", "cannot be opened");
+if (ranks.rank === 0) writeFileSync(path, writeNpy(new Float64Array(3)));
+await ranks.exsum(x);
+await refused(() => ranks.readNpy(path), "FormatError", "expected two dimensions");
+await ranks.exsum(x);
+if (ranks.rank === 0) rmSync(path);
+
+// Freed matrices. A call that is under way keeps its matrices.
+const pending = ranks.gather(A);
+A.free();
+A.free();
+const whole = await pending;
+if (ranks.rank === 0 && whole.data[23] !== 2) throw new Error(`gather of a matrix that was freed meanwhile: ${whole.data}`);
+await refused(() => ranks.gather(A), "EngineError", "gather: A was freed");
+await refused(async () => A.local, "EngineError", "the matrix was freed");
+
+// The ranks still work.
+const sum = await ranks.exsum(Float64Array.of(1));
+if (sum !== ranks.size) throw new Error(`a sum of ${sum}`);
+if (ranks.rank === 0) console.log(`errors ${errors}`);
+await ranks.close();
