@@ -44,6 +44,8 @@ export interface Command {
   readonly help: string;
   /** Commands to try, each with its effect. */
   readonly examples: readonly (readonly [command: string, effect: string])[];
+  /** Whether it can run on several ranks of MPI (job.ts). Default: it cannot. */
+  readonly underMpirun?: boolean;
   run(args: Arguments, io: Io): Promise<Outcome>;
 }
 

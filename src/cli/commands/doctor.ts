@@ -1,13 +1,17 @@
 // halfulp doctor: lists the table of engines, and runs the self-test on every configuration of it that works here.
 import { cpus } from "node:os";
 import { engines } from "../../api/open.ts";
+import * as vectors from "../../api/vectorRoutines.ts";
+import { Random } from "../../arrays/random.ts";
 import { usualPools } from "../../engines/table.ts";
 import type { DeviceInfo } from "../../opencl.ts";
-import type { Command } from "../command.ts";
+import type { Context } from "../../ranks/context.ts";
+import type { Command, Outcome } from "../command.ts";
 import { everyOpening, type Opening } from "../engines.ts";
 import { Progress } from "../output/progress.ts";
 import { EXPECTED, selfTest } from "../selfTest.ts";
 import { version } from "../version.ts";
+import { openJob } from "./job.ts";
 
 export const doctor: Command = {
   name: "doctor",
@@ -19,8 +23,14 @@ export const doctor: Command = {
 Lists the engines and OpenCL devices of this machine and, for each missing engine, what to install. Then it runs the same test
 vectors through every routine in both precisions: with the synchronous functions, and with every engine, number of threads and
 device. The hashes of the results must equal the one expected on every machine; otherwise the exit code is 1.`,
-  examples: [["halfulp doctor", "takes up to a minute; send the last line to a colleague"]],
+  examples: [
+    ["halfulp doctor", "takes up to a minute; send the last line to a colleague"],
+    ["mpirun -n 4 halfulp doctor", "test the MPI library instead: sums and dot products over four ranks"],
+  ],
+  underMpirun: true,
   async run(args, io) {
+    const job = await openJob();
+    if (job) return doctorOfJob(job);
     const found = await engines();
     const list = await (await import("../../opencl.ts")).devices().catch((): readonly DeviceInfo[] => []);
     const missing = found.flatMap(({ kind, reason }) => (reason === undefined ? [] : [{ engine: kind, reason }]));
@@ -53,6 +63,28 @@ device. The hashes of the results must equal the one expected on every machine; 
     };
   },
 };
+
+// Under mpirun: the library, and whether sums of all ranks have the bits of one machine.
+async function doctorOfJob(job: Context): Promise<Outcome> {
+  const { comm } = job;
+  const { rankReductions } = await import("../../ranks/level1.ts");
+  const { exsum, exdot } = rankReductions(job);
+  const random = new Random(20);
+  const x = Float64Array.from({ length: 10_000 }, () => random.signed() * 2 ** (200 * random.signed()));
+  const y = x.map((v, i) => (i % 2 === 0 ? v : -(x[i - 1] as number)));
+  const [from, to] = [comm.rank, comm.rank + 1].map((r) => Math.floor((x.length * r) / comm.size)) as [number, number];
+  const part = (v: Float64Array): Float64Array => v.subarray(from, to);
+  const found = [await exsum(part(x)), await exsum(part(y)), await exdot(part(x), part(y))];
+  const expected = [vectors.exsum(x), vectors.exsum(y), vectors.exdot(x, y)];
+  const equal = found.every((value, i) => Object.is(value, expected[i]));
+  await job.close();
+  const judgement = equal ? "sums over all ranks have the right bits" : "WRONG bits";
+  return {
+    text: `halfulp ${version()}, Node ${process.versions.node}\n\nMPI: ${comm.library}, ${comm.size} ranks: ${judgement}`,
+    json: { command: "doctor", halfulp: version(), library: comm.library, ranks: comm.size, equal },
+    code: equal ? 0 : 1,
+  };
+}
 
 // A title and rows of two columns; nothing without rows.
 function section(title: string, rows: readonly (readonly [string, string])[]): string[] {

@@ -8,6 +8,7 @@ import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
 import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
+import { combineIn, inJob, openJob } from "./job.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
 const OPTIONS: Options = {
@@ -55,7 +56,14 @@ function reduction(
     count: [count, count],
     options: OPTIONS,
     help: `Prints ${result}. ${notes}\n${FILES}`,
-    examples,
+    examples: [
+      ...examples,
+      [
+        `mpirun -n 4 halfulp ${name} ${operands.replaceAll(/\w/g, "$&.npy")}`,
+        "the same on four ranks of MPI, each with a part of the file",
+      ],
+    ],
+    underMpirun: true,
     run: (args, io) => reduceCommand(name, op, root, args, io),
   };
 }
@@ -112,18 +120,31 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a column number with --header no`);
   if (args.operands.filter((path) => path === "-").length > 1)
     throw new UsageError(`${name}: standard input is given twice, expected at most once`);
+  const job = await openJob();
   const engine = await openBackend(args);
   const files: Numbers[] = [];
   const progress = new Progress(io, name);
   try {
-    for (const [k, path] of args.operands.entries())
-      files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing }, io));
+    await inJob(job, name, async () => {
+      for (const [k, path] of args.operands.entries())
+        files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing, part: job?.comm }, io));
+      if (files[1] !== undefined) checkCompatible(name, files[0] as Numbers, files[1]);
+    });
     const [x, y] = files as [Numbers, Numbers?];
-    if (y !== undefined) checkCompatible(name, x, y);
     const precision = to ?? formatOf(x.width);
     const start = performance.now();
     const onProgress = (done: number): void => progress.report(done, x.count);
-    const { value, count, skipped, passes } = await reduceFiles(op, x, y, root, mode, precision, engine, onProgress);
+    const { value, count, skipped, passes } = await reduceFiles(
+      op,
+      x,
+      y,
+      root,
+      mode,
+      precision,
+      engine,
+      onProgress,
+      job && combineIn(job, name),
+    );
     const seconds = (performance.now() - start) / 1000;
     return {
       text: args.flag("hex") ? hex(value, precision) : decimal(value, precision),
@@ -136,6 +157,7 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
         count,
         skipped: missing === "skip" ? skipped : undefined,
         passes,
+        ranks: job?.comm.size,
         seconds,
       },
     };
@@ -143,6 +165,7 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
     progress.end();
     await Promise.all(files.map((file) => file.close()));
     await engine?.close();
+    await job?.close();
   }
 }
 

@@ -26,6 +26,19 @@ export interface Reduced {
 /** Adds a chunk to the accumulator; returns a bound on the error. */
 type Stage = (x: Real, y: Real, into: Superaccumulator) => number | Promise<number>;
 
+/** Makes one sum of the sums of all ranks, each with a bound on its error. `pass` reads the part of this rank. */
+export type Combine = (pass: () => Promise<Pass>) => Promise<Pass>;
+
+/** One pass over the files. */
+export interface Pass {
+  readonly sum: Superaccumulator;
+  readonly bound: number;
+  readonly rows: number;
+  readonly skipped: number;
+  /** All terms are -0. */
+  readonly empty: boolean;
+}
+
 /** A reduction over one file or two, on the given engine or on this thread. */
 export async function reduceFiles(
   op: Reduction,
@@ -36,6 +49,7 @@ export async function reduceFiles(
   format: Format,
   engine: Backend | undefined,
   onProgress: (count: number) => void,
+  combine: Combine = (pass) => pass(),
 ): Promise<Reduced> {
   const stages = engine
     ? [onEngine(engine, op)]
@@ -43,18 +57,22 @@ export async function reduceFiles(
       ? [filter(op), ladder(op), exact(op)]
       : [exact(op)];
   for (const [k, add] of stages.entries()) {
-    const sum = new Superaccumulator();
-    let bound = 0;
-    let rows = 0;
-    let skipped = 0;
-    let empty = op === "sum"; // all terms so far are -0
-    for await (const [left, right] of pairs(x, y)) {
-      skipped += skipGaps(x, y, left, right);
-      bound += await add(left, right, sum);
-      empty &&= onlyNegativeZeros(left);
-      rows += left.length;
-      onProgress(rows);
-    }
+    const pass = async (): Promise<Pass> => {
+      const sum = new Superaccumulator();
+      let bound = 0;
+      let rows = 0;
+      let skipped = 0;
+      let empty = op === "sum"; // all terms so far are -0
+      for await (const [left, right] of pairs(x, y)) {
+        skipped += skipGaps(x, y, left, right);
+        bound += await add(left, right, sum);
+        empty &&= onlyNegativeZeros(left);
+        rows += left.length;
+        onProgress(rows);
+      }
+      return { sum, bound, rows, skipped, empty };
+    };
+    const { sum, bound, rows, skipped, empty } = await combine(pass);
     const value = empty ? -0 : k === stages.length - 1 ? roundSum(sum, root, mode, format) : settleWithin(sum, bound, root, mode, format);
     if (value !== undefined) return { value, count: rows - skipped, skipped, passes: k + 1 };
   }

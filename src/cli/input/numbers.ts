@@ -36,6 +36,8 @@ export const STREAMED: readonly StreamedFormat[] = ["npy", "raw", "raw32", "csv"
 /** How to read a file. */
 export interface ReadOptions extends CsvOptions {
   readonly format: StreamedFormat | undefined;
+  /** Under mpirun, the part of the file that this rank reads. `count` is still that of the whole file. */
+  readonly part?: { readonly rank: number; readonly size: number } | undefined;
 }
 
 /** Opens a file, or standard input ("-"). */
@@ -61,6 +63,7 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
   const format = options.format ?? ((await isNpy(handle)) ? "npy" : formatByName(name, STREAMED));
   const close = () => handle.close();
   if (format === "csv") {
+    if (options.part) throw notDivisible(name);
     await handle.close();
     const gaps: number[] = [];
     const chunks = () => csvChunks(name, createReadStream(name), options, gaps);
@@ -68,9 +71,14 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
   }
   const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
   const { start, count, width, littleEndian, shape, fortranOrder } = header;
-  const chunks = () => fileChunks(name, handle, start, count, width, littleEndian !== LITTLE_ENDIAN);
+  const { rank, size: ranks } = options.part ?? { rank: 0, size: 1 };
+  const [first, end] = [rank, rank + 1].map((r) => Math.floor((count * r) / ranks)) as [number, number];
+  const chunks = () => fileChunks(name, handle, start + first * width, end - first, width, littleEndian !== LITTLE_ENDIAN);
   return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
 }
+
+const notDivisible = (name: string): UsageError =>
+  new UsageError(`${name} cannot be divided among ranks, expected a .npy file or one of raw numbers`);
 
 async function isNpy(handle: FileHandle): Promise<boolean> {
   const { buffer } = await handle.read(new Uint8Array(MAGIC.length), 0, MAGIC.length, 0);
@@ -95,6 +103,7 @@ function rawHeader(name: string, format: "raw" | "raw32", size: number) {
 
 // A stream, which can be read only once.
 async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Numbers> {
+  if (options.part) throw notDivisible(name);
   const bytes = new ByteStream(source);
   const { format } = options;
   const once = { ...DEFAULTS, name, repeatable: false, close: () => bytes.close() };
