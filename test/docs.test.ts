@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { engines } from "../src/index.ts";
+import { MISSING } from "./ranks/job.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const documents = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
@@ -26,10 +27,12 @@ beforeAll(() => {
 }, 120_000); // a build takes longer than a hook may
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// Some need an OpenCL device.
+// Some need an OpenCL device, some an MPI library.
 const opencl = (await engines()).find(({ kind }) => kind === "opencl");
 const onDevice = ({ code, output }: (typeof examples)[number]): boolean => `${code}${output}`.includes("opencl");
-const here = examples.filter((example) => !onDevice(example));
+const onRanks = ({ code }: (typeof examples)[number]): boolean => (code as string).includes("halfulp/mpi");
+const here = examples.filter((example) => !onDevice(example) && !onRanks(example));
+const overRanks = examples.filter(onRanks);
 const there = examples.filter(onDevice);
 
 describe("examples", () => {
@@ -37,6 +40,8 @@ describe("examples", () => {
 
   test.each(here)("$page, example $number prints what it says", runs);
   test.skipIf(!opencl?.available).each(there)(`$page, example $number prints what it says ${opencl?.reason ?? ""}`, runs);
+
+  test.skipIf(MISSING !== "").each(overRanks)(`$page, example $number prints what it says${MISSING}`, runs);
 
   function runs({ code, output }: (typeof examples)[number]): void {
     const file = join(folder, "example.js");
