@@ -7,6 +7,7 @@ import type { DiagonalPosition, StoredLines, TriangleSource } from "../arrays/tr
 import type { Real, Reduction } from "../arrays/types.ts";
 import type { Superaccumulator } from "../exact/superaccumulator.ts";
 import type { ApproximateKernels } from "./approximate.ts";
+import type { Distribution } from "./distribution.ts";
 import type { HostKrylov } from "./hostKrylov.ts";
 import type { KrylovKernels } from "./krylov.ts";
 import type { EngineMemory, HostMemory } from "./memory.ts";
@@ -248,6 +249,8 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   readonly krylov: KrylovKernels;
   /** The kernels of solve() in ordinary arithmetic. */
   readonly approximate: ApproximateKernels;
+  /** Present if matrices are spread over several processes. */
+  readonly distribution?: Distribution;
 }
 
 /** A synchronous engine with the kernels of sparse systems. */

@@ -13,14 +13,17 @@ type Promised<F> = F extends (...args: infer A) => infer R ? { method(...args: A
 type PromisedKernels<K, N extends keyof K> = { readonly [M in N]: Promised<K[M]> };
 
 /** The kernels of a synchronous engine that the routines on matrices use. */
-export type MatrixKernels = Pick<Kernels, Name | keyof SystemKernels | "lu" | "plan" | "krylov" | "approximate" | "memory">;
+export type MatrixKernels = Pick<
+  Kernels,
+  Name | keyof SystemKernels | "lu" | "plan" | "krylov" | "approximate" | "memory" | "distribution"
+>;
 
 /**
  * The kernels of an asynchronous engine. A kernel reads its inputs before it returns, and writes its outputs in one step when its promise
  * resolves. A kernel that fails has written nothing.
  */
 export type AsyncKernels = PromisedKernels<Kernels, Name> &
-  Pick<Kernels, "lu" | "krylov"> &
+  Pick<Kernels, "lu" | "krylov" | "distribution"> &
   Partial<Omit<SystemKernels, "sptrsv" | "memory"> & PromisedKernels<SystemKernels, "sptrsv">> &
   Partial<PromisedKernels<Required<Kernels>, "plan">> & { readonly memory: EngineMemory; readonly approximate: ApproximateKernels };
 

@@ -6,6 +6,7 @@ import { illConditionedMatrix } from "../../src/index.ts";
 import { certify } from "../../src/routines/solve/certificate.ts";
 import { exactMatrix, factorScale } from "../../src/routines/solve/exact.ts";
 import { factorize } from "../../src/routines/solve/factors.ts";
+import { allRows } from "../../src/routines/solve/held.ts";
 import { productCorrector } from "../../src/routines/solve/product.ts";
 import { systemOf } from "../../src/routines/solve/system.ts";
 import { Random } from "../../src/study.ts";
@@ -236,7 +237,7 @@ describe(`correctors by products, HALFULP_SEED=${SEED}`, () => {
     const { factors } = yield* factorize(system, "double", new Float64Array(0), 0);
     try {
       if (factors.isBroken) return "broken";
-      const corrector = yield* productCorrector(exactMatrix("test", n, data), system, factors);
+      const corrector = yield* productCorrector(exactMatrix("test", n, { rows: allRows(n), data }), system, factors);
       if (!corrector) return undefined;
       try {
         const unit = new Float64Array(n * n);

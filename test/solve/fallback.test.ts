@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix, type Matrix, matrix, SingularError, type Solution, solve } from "../../src/index.ts";
 import { exactMatrix, freeExactMatrix, proveRegular } from "../../src/routines/solve/exact.ts";
+import { allRows } from "../../src/routines/solve/held.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, type LocalKernels, Random } from "../../src/study.ts";
 import { cases, FULL, SEED, sample } from "../effort.ts";
@@ -197,7 +198,7 @@ describe(`singular systems, HALFULP_SEED=${SEED}`, () => {
     const random = new Random(SEED + 2);
     const engine = kernels("reference") as LocalKernels;
     const first = (A: Matrix): number => {
-      const exact = exactMatrix("solve", A.rows, A.data);
+      const exact = exactMatrix("solve", A.rows, { rows: allRows(A.rows), data: A.data });
       try {
         expect(runSync(proveRegular(exact, new Progress(undefined, undefined)), () => engine)).toBe(true);
         return -1;

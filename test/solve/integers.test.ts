@@ -4,20 +4,18 @@ import { describe, expect, it } from "vitest";
 import {
   bitLength,
   digitBits,
-  integerScale,
   integerVector,
   lastBit,
   lastBits,
   type ScaleExponents,
   type Slices,
-  slicesOf,
   slicesOfRows,
 } from "../../src/routines/solve/integers.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
 import { assemble, permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";
-import { determinant, larger, magnitude, shifted, type Whole } from "./units.ts";
+import { determinant, integerScale, larger, magnitude, shifted, slicesOf, type Whole } from "./units.ts";
 
 const MAX = Number.MAX_VALUE;
 const FRACTION = 0xfffff;
@@ -84,7 +82,7 @@ describe(`powers that make a matrix whole, HALFULP_SEED=${SEED}`, () => {
             line.some((v) => v % 2n !== 0n),
             kind,
           ).toBe(true);
-      expect(slicesOf("test", A, lastBits(A), n, { rows, cols }).shift + 0, kind).toBe(0);
+      expect(slicesOf(A, n, { rows, cols }).shift + 0, kind).toBe(0);
       for (let i = 0; i < n; i++) {
         // Rows first: each has an odd entry before columns are scaled.
         const lasts = Array.from(A.subarray(i * n, (i + 1) * n), (v) => (v === 0 ? [] : [lastBitOf(v)])).flat();
@@ -133,7 +131,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
       const A = matrixOf(random, n, kind);
       const powers = (): Int32Array => Int32Array.from({ length: n }, () => random.below(201) - 100);
       const scale = k % 3 === 0 ? integerScale(lastBits(A), n) : k % 3 === 1 ? { rows: powers(), cols: powers() } : NO_SCALE(n);
-      const slices = slicesOf("test", A, lastBits(A), n, scale);
+      const slices = slicesOf(A, n, scale);
       const { M, shift } = wholeMatrix(A, n, scale);
       expect(slices, kind).toMatchObject({ n, shift, bits: digitBits(n) });
       checkSlices(slices, M, kind);
@@ -152,7 +150,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
         for (let place = 0; place < 46; place++) {
           const A = Float64Array.of(random.below(2) === 0 ? v : -v, 0, 0, 1);
           const scale = { rows: new Int32Array(2), cols: Int32Array.of(place, 0) };
-          const slices = slicesOf("test", A, lastBits(A), 2, scale);
+          const slices = slicesOf(A, 2, scale);
           const what = `${v} * 2^${place}`;
           expect(slices.shift + 0, what).toBe(0);
           checkSlices(slices, wholeMatrix(A, 2, scale).M, what);
@@ -165,7 +163,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
     for (let field = 0; field <= 2046; field += 1) {
       for (const low of [WORD, WORD - 1]) {
         const A = Float64Array.of(assemble(field % 2, field, FRACTION, low), 0, 0, Number.MIN_VALUE);
-        const slices = slicesOf("test", A, lastBits(A), 2, NO_SCALE(2));
+        const slices = slicesOf(A, 2, NO_SCALE(2));
         checkSlices(slices, wholeMatrix(A, 2, NO_SCALE(2)).M, `field ${field}`);
       }
     }
@@ -180,7 +178,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
       A[e] = (k % 2 === 0 ? 1 : -1) * (2 ** (1 + (k % 53)) - 1) * 2 ** Math.floor(k / 53);
       wanted.set(e, shifted(A[e] as number, 0));
     }
-    const { bits, count, data, shift } = slicesOf("test", A, lastBits(A), n, NO_SCALE(n));
+    const { bits, count, data, shift } = slicesOf(A, n, NO_SCALE(n));
     expect([bits, shift + 0]).toEqual([21, 0]);
     const isSmall = data.every((t) => Math.abs(t) <= 2 ** (bits - 1));
     expect(isSmall).toBe(true);
@@ -192,7 +190,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
   });
 
   it("of a matrix of zeros are zeros", () => {
-    const slices = slicesOf("test", new Float64Array(9), lastBits(new Float64Array(9)), 3, NO_SCALE(3));
+    const slices = slicesOf(new Float64Array(9), 3, NO_SCALE(3));
     expect(slices).toMatchObject({ shift: 0, size: 0 });
     checkSlices(
       slices,
@@ -207,7 +205,7 @@ describe(`slices, HALFULP_SEED=${SEED}`, () => {
       const n = 2 + random.below(4);
       const kind = KINDS[k % KINDS.length] as (typeof KINDS)[number];
       const A = matrixOf(random, n, kind);
-      const slices = slicesOf("test", A, lastBits(A), n, NO_SCALE(n));
+      const slices = slicesOf(A, n, NO_SCALE(n));
       const rows = permutation(random, n).slice(0, 1 + random.below(n - 1));
       const M = combined(slices);
       const part = slicesOfRows(slices, rows);

@@ -1,7 +1,7 @@
 // Refinement in exact arithmetic, for systems whose exact solution is known: zeros, ties, and numbers next to ties.
 
 import { describe, expect, it } from "vitest";
-import { lastBits, type ScaleExponents, slicesOf } from "../../src/routines/solve/integers.ts";
+import type { ScaleExponents } from "../../src/routines/solve/integers.ts";
 import { type LiftedSystem, liftNumerically } from "../../src/routines/solve/lifting.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
@@ -15,6 +15,7 @@ import {
   openRunners,
   type Runner,
   shifted,
+  slicesOf,
   solveWhole,
   timesVector,
   type Whole,
@@ -109,7 +110,7 @@ async function lifted(
   const values = new Map<number, number>();
   const all = await run(
     (function* () {
-      const slices = yield* keepSlices(slicesOf("test", A, lastBits(A), n, scale));
+      const slices = yield* keepSlices(slicesOf(A, n, scale));
       try {
         return yield* liftNumerically(
           {
@@ -119,7 +120,10 @@ async function lifted(
             weights,
             words,
             correct,
-            tieBound: () => ({ unit: slices.shift - right.shift, denominator: slices.determinant }),
+            // biome-ignore lint/correctness/useYield: it is known
+            *tieBound() {
+              return { unit: slices.shift - right.shift, denominator: slices.determinant };
+            },
           },
           right,
           open,

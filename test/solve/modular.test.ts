@@ -5,14 +5,14 @@ import type { StridedMatrix } from "../../src/arrays/matrix.ts";
 import type { EngineMemory } from "../../src/engines/memory.ts";
 import { reference } from "../../src/engines/reference/index.ts";
 import type { MatrixKernels } from "../../src/engines/steps.ts";
-import { digitBits, integerScale, lastBits, type Slices, slicesOf } from "../../src/routines/solve/integers.ts";
+import { digitBits, lastBits, type Slices } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, type ModularInverse, remainder, residuesOf } from "../../src/routines/solve/modular.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
 import { kernels, Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
 import { permutation, vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
-import { Counting, openRunners, runnerOn, shifted, type Whole } from "./units.ts";
+import { Counting, integerScale, openRunners, runnerOn, shifted, slicesOf, type Whole } from "./units.ts";
 
 const runners = await openRunners();
 
@@ -65,7 +65,7 @@ describe(`residues of slices, HALFULP_SEED=${SEED}`, () => {
         const n = 1 + random.below(5);
         const A = vector(random, n * n, kind);
         const scale = k % 2 === 0 ? integerScale(lastBits(A), n) : { rows: new Int32Array(n), cols: new Int32Array(n) };
-        const slices = slicesOf("test", A, lastBits(A), n, scale);
+        const slices = slicesOf(A, n, scale);
         for (const p of [firstPrime(n), 65521]) {
           const residues = residuesOf(slices, p);
           for (let e = 0; e < n * n; e++) {
@@ -88,7 +88,7 @@ describe(`residues of slices, HALFULP_SEED=${SEED}`, () => {
       power = remainder(power * 2 ** bits, p);
       return sign * 2 ** (bits - 1);
     });
-    const slices: Slices = { n: 1, bits, shift: 0, count, data, size: bits * count, determinant: bits * count };
+    const slices: Slices = { n: 1, rows: Int32Array.of(0), bits, shift: 0, count, data, size: bits * count, determinant: bits * count };
     let want = 0n;
     for (let s = count - 1; s >= 0; s--) want = modulo((want << BigInt(bits)) + BigInt(data[s] as number), BigInt(p));
     expect(modulo(BigInt(residuesOf(slices, p)[0] as number), BigInt(p))).toBe(want);

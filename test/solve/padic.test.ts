@@ -2,14 +2,14 @@
 
 import { describe, expect, it } from "vitest";
 import type { Routine } from "../../src/engines/steps.ts";
-import { integerScale, lastBits, type ScaleExponents, slicesOf } from "../../src/routines/solve/integers.ts";
+import { lastBits, type ScaleExponents } from "../../src/routines/solve/integers.ts";
 import { digitPrimes, invertModulo, isDependent, residuesOf } from "../../src/routines/solve/modular.ts";
 import { type Fractions, liftModulo } from "../../src/routines/solve/padic.ts";
 import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
 import { vector } from "../generators.ts";
 import { range } from "../oracles/matrices.ts";
-import { Counting, keepSlices, openRunners, shifted, solveWhole, timesVector, type Whole } from "./units.ts";
+import { Counting, integerScale, keepSlices, openRunners, shifted, slicesOf, solveWhole, timesVector, type Whole } from "./units.ts";
 
 const runners = await openRunners();
 
@@ -33,7 +33,7 @@ function* lifted(
   whole: readonly bigint[],
   most?: number,
 ): Routine<{ found: Fractions | undefined; steps: number }> {
-  const slices = slicesOf("test", A, lastBits(A), n, scale);
+  const slices = slicesOf(A, n, scale);
   for (const p of digitPrimes(n)) {
     const inverse = yield* invertModulo("test", residuesOf(slices, p), n, p, new Counting());
     if (!inverse || isDependent(inverse)) continue;

@@ -7,7 +7,7 @@ import { Random } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
 import { permutation, vector } from "../generators.ts";
 import { range, value } from "../oracles/matrices.ts";
-import { hasAssignment, solveWhole, type Whole } from "./units.ts";
+import { exponentsOf, hasAssignment, patternOf, solveWhole, type Whole } from "./units.ts";
 
 const isMatching = (matching: Int32Array, n: number, isThere: (i: number, j: number) => boolean): boolean =>
   matching.length === n && new Set(matching).size === n && matching.every((j, i) => j >= 0 && j < n && isThere(i, j));
@@ -23,7 +23,7 @@ describe(`perfect matchings, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(8);
       const data = randomPattern(random, n, 10 + random.below(50));
       const isThere = (i: number, j: number): boolean => data[i * n + j] !== 0;
-      const matching = perfectMatching({ n, data });
+      const matching = perfectMatching(patternOf(data, n));
       expect(matching !== undefined, `${n}: ${data}`).toBe(hasAssignment(n, isThere));
       if (!matching) continue;
       found++;
@@ -41,14 +41,14 @@ describe(`perfect matchings, HALFULP_SEED=${SEED}`, () => {
         const [i, j] = [Math.floor(e / n), e % n];
         return i === n - 1 ? Number(j === 0) : Number(j === i || j === i + 1);
       });
-      expect(Array.from(perfectMatching({ n, data: chain }) as Int32Array)).toEqual([...range(n - 1).map((i) => i + 1), 0]);
+      expect(Array.from(perfectMatching(patternOf(chain, n)) as Int32Array)).toEqual([...range(n - 1).map((i) => i + 1), 0]);
       const order = permutation(random, n);
       const data = randomPattern(random, n, 1);
       for (let i = 0; i < n; i++) data[i * n + (order[i] as number)] = -1;
-      const matching = perfectMatching({ n, data });
+      const matching = perfectMatching(patternOf(data, n));
       expect(matching && isMatching(matching, n, (i, j) => data[i * n + j] !== 0)).toBe(true);
       for (let i = 0; i < n; i++) data[i * n + (order[0] as number)] = 0;
-      expect(perfectMatching({ n, data })).toBeUndefined();
+      expect(perfectMatching(patternOf(data, n))).toBeUndefined();
     }
   });
 });
@@ -71,12 +71,12 @@ describe(`zeros by structure, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(8);
       const data = randomPattern(random, n, 15 + random.below(30));
       const b = Float64Array.from({ length: n }, () => (random.below(4) === 0 ? -1 : 0));
-      const matching = perfectMatching({ n, data });
+      const matching = perfectMatching(patternOf(data, n));
       if (!matching) continue;
       const want = zerosOf(random, n, (i, j) => data[i * n + j] !== 0, b);
       if (!want) continue;
       systems++;
-      const found = structuralZeros({ n, data }, matching, b);
+      const found = structuralZeros(patternOf(data, n), matching, b);
       expect(Array.from(found, Boolean), `${n}: ${data}; ${b}`).toEqual(want);
       zeros += want.filter(Boolean).length;
     }
@@ -101,7 +101,7 @@ describe(`zeros by structure, HALFULP_SEED=${SEED}`, () => {
       const last = random.below((block[n - 1] as number) + 1);
       const b = new Float64Array(n);
       for (let i = 0; i < n; i++) if ((block[i] as number) <= last && random.below(3) === 0) b[rows[i] as number] = random.signed();
-      const found = structuralZeros({ n, data }, perfectMatching({ n, data }) as Int32Array, b);
+      const found = structuralZeros(patternOf(data, n), perfectMatching(patternOf(data, n)) as Int32Array, b);
       for (let j = 0; j < n; j++) if ((block[j] as number) > last) expect(found[cols[j] as number], `block ${block[j]} of ${last}`).toBe(1);
       const want = zerosOf(random, n, (i, j) => data[i * n + j] !== 0, b);
       expect(Array.from(found, Boolean)).toEqual(want);
@@ -110,8 +110,8 @@ describe(`zeros by structure, HALFULP_SEED=${SEED}`, () => {
 
   it("are all components for b = 0, and none for a dense matrix and another b", () => {
     const [data, matching] = [new Float64Array(9).fill(1), Int32Array.of(2, 0, 1)];
-    expect(Array.from(structuralZeros({ n: 3, data }, matching, new Float64Array(3)))).toEqual([1, 1, 1]);
-    expect(Array.from(structuralZeros({ n: 3, data }, matching, Float64Array.of(0, 0, 1)))).toEqual([0, 0, 0]);
+    expect(Array.from(structuralZeros(patternOf(data, 3), matching, new Float64Array(3)))).toEqual([1, 1, 1]);
+    expect(Array.from(structuralZeros(patternOf(data, 3), matching, Float64Array.of(0, 0, 1)))).toEqual([0, 0, 0]);
   });
 });
 
@@ -122,20 +122,20 @@ function exponentOf(x: number): number {
 }
 
 function checkPowers(data: Float64Array, n: number, what: string): void {
-  const found = matchingExponents(data, n);
+  const found = matchingExponents(exponentsOf(data, n), n);
   const size = (i: number, j: number): number => {
     const v = data[i * n + j] as number;
     return v === 0 ? Number.NEGATIVE_INFINITY : exponentOf(v) + (found?.rows[i] as number) + (found?.cols[j] as number);
   };
   if (!found) {
     const isThere = (i: number, j: number): boolean => data[i * n + j] !== 0;
-    expect(n <= 10 ? hasAssignment(n, isThere) : perfectMatching({ n, data }) !== undefined, what).toBe(false);
+    expect(n <= 10 ? hasAssignment(n, isThere) : perfectMatching(patternOf(data, n)) !== undefined, what).toBe(false);
     return;
   }
   // Below 2 is an exponent of at most 0, and 1 or more one of at least 0.
   for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) expect(size(i, j), what).toBeLessThanOrEqual(0);
   const ones = Float64Array.from({ length: n * n }, (_, e) => Number(size(Math.floor(e / n), e % n) >= 0));
-  expect(perfectMatching({ n, data: ones }), what).toBeDefined();
+  expect(perfectMatching(patternOf(ones, n)), what).toBeDefined();
 }
 
 describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
@@ -156,7 +156,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
       const n = 1 + random.below(7);
       const data = randomPattern(random, n, 15 + random.below(50)).map((v) => v * random.signed() * 2 ** (random.below(600) - 300));
       const isThere = (i: number, j: number): boolean => data[i * n + j] !== 0;
-      const isFound = matchingExponents(data, n) !== undefined;
+      const isFound = matchingExponents(exponentsOf(data, n), n) !== undefined;
       expect(isFound, `${n}: ${data}`).toBe(hasAssignment(n, isThere));
       checkPowers(data, n, `${n}: ${data}`);
       found += Number(isFound);
@@ -178,7 +178,7 @@ describe(`powers by assignment, HALFULP_SEED=${SEED}`, () => {
         return v * 2 ** ((rows[i] as number) + (cols[j] as number));
       });
       checkPowers(data, n, `n = ${n}`);
-      const found = matchingExponents(data, n);
+      const found = matchingExponents(exponentsOf(data, n), n);
       for (let i = 0; i < n; i++) {
         const j = order[i] as number;
         expect((found?.rows[i] as number) + (found?.cols[j] as number)).toBe(0 - (rows[i] as number) - (cols[j] as number));

@@ -1,13 +1,16 @@
 // For tests of the parts of solve() alone: engines to run routines on, and linear algebra in BigInt to compare with.
 
 import { afterAll } from "vitest";
-import { rowMajor, type StridedMatrix, type StridedOperand } from "../../src/arrays/matrix.ts";
+import type { StridedMatrix, StridedOperand } from "../../src/arrays/matrix.ts";
 import type { ApproximateFactors } from "../../src/engines/approximate.ts";
 import type { Allocation } from "../../src/engines/memory.ts";
 import { type AsyncKernels, type MatrixKernels, type Routine, runAsync, runSync } from "../../src/engines/steps.ts";
 import { openThreads } from "../../src/engines/threads/backend.ts";
-import type { EngineSlices, Slices } from "../../src/routines/solve/integers.ts";
+import { allRows } from "../../src/routines/solve/held.ts";
+import * as integers from "../../src/routines/solve/integers.ts";
+import { entryExponents } from "../../src/routines/solve/matching.ts";
 import { Progress } from "../../src/routines/solve/progress.ts";
+import { Pattern } from "../../src/routines/solve/structure.ts";
 import { keepMatrix } from "../../src/routines/transfer.ts";
 import { kernels } from "../../src/study.ts";
 import { range, value } from "../oracles/matrices.ts";
@@ -52,9 +55,15 @@ export class Counting extends Progress {
 
 export const square = (data: Float64Array, n: number): StridedMatrix => ({ data, offset: 0, rows: n, cols: n, rowStride: n, colStride: 1 });
 
-export function* keepSlices(slices: Slices): Routine<EngineSlices> {
-  return { ...slices, allocation: yield* keepMatrix("test", rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
-}
+// Routines that combine what several processes know, on one process: they need no engine.
+const now = <R>(routine: Routine<R>): R => runSync(routine, () => kernels("reference") as MatrixKernels);
+export const integerScale = (bits: Int32Array, n: number): integers.ScaleExponents => now(integers.integerScale(bits, n));
+export const slicesOf = (A: Float64Array, n: number, scale: integers.ScaleExponents): integers.Slices =>
+  now(integers.slicesOf("test", A, integers.lastBits(A), n, scale));
+export const patternOf = (data: Float64Array, n: number): Pattern => now(Pattern.of({ rows: allRows(n), data }, n));
+export const exponentsOf = (data: Float64Array, n: number): Int16Array => now(entryExponents({ rows: allRows(n), data }, n));
+
+export const keepSlices = (slices: integers.Slices): Routine<integers.EngineSlices> => integers.keepSlices("test", slices);
 
 /** A square matrix on the engine. */
 export const keepWhole = (data: Float64Array, n: number): Routine<Allocation<StridedOperand>> => keepMatrix("test", square(data, n), true);

@@ -10,9 +10,10 @@
 // Whichever stage decides a component, its value is the same: the exact solution, rounded once.
 import type { Routine } from "../../engines/steps.ts";
 import { arrangeColumns, type RightHandSides, type Settings } from "./arguments.ts";
-import { correctorOf, decideByCorrections, decideModulo } from "./exact.ts";
+import { correctorOf, decideByCorrections, decideModulo, structureOf } from "./exact.ts";
 import { type ExtendedSolution, refineExtended } from "./extended.ts";
-import { matchingExponents } from "./matching.ts";
+import { largestOver } from "./held.ts";
+import { entryExponents, matchingExponents } from "./matching.ts";
 import { exponent, largest } from "./powers.ts";
 import type { Progress } from "./progress.ts";
 import { type MeasuredSolution, measure, measureRefined, measureWithResidual, scaleRightHandSide } from "./refine.ts";
@@ -30,7 +31,7 @@ import {
   type Solver,
   unfactored,
 } from "./solver.ts";
-import { perfectMatching, structuralZeros } from "./structure.ts";
+import { structuralZeros } from "./structure.ts";
 import { type System, scaledSystem } from "./system.ts";
 import type { Solution, SolveMethod } from "./types.ts";
 
@@ -60,8 +61,8 @@ export function* solveCorrectly(
   if (summary.method !== "exact" && (settings.fallback || summary.method === "double"))
     yield* byCertifiedFactors(solver, solutions, settings, summary, progress);
   if (settings.fallback || summary.method === "exact") yield* byExactArithmetic(solver, solutions, summary, progress);
-  if (!progress.aborted) yield* proveRegularExactly(solver, progress);
-  if (solutions.some(({ x }) => x.some(Number.isNaN))) progress.throwIfAborted(); // there is no approximate x to return
+  if (!(yield* progress.isAborted())) yield* proveRegularExactly(solver, progress);
+  if (solutions.some(({ x }) => x.some(Number.isNaN))) yield* progress.throwIfAborted(); // there is no approximate x to return
   const measures: MeasuredSolution[] = [];
   for (const { b, x, measures: known } of solutions) measures.push(known ?? (yield* measure(solver.original, b, x)));
   const factored = solver.rescaled ?? solver;
@@ -251,9 +252,9 @@ function* markStructuralZeros(solver: Solver, solution: PartialSolution): Routin
   const top = largest(x);
   if (!open.some((j) => !(Math.abs(x[j] as number) > top * 2 ** -40))) return;
   const exact = yield* exactMatrixOf(solver);
-  exact.matching ??= perfectMatching(exact);
-  if (!exact.matching) return; // cannot happen: A is proved regular
-  const isZero = structuralZeros(exact, exact.matching, b);
+  const { pattern, matching } = yield* structureOf(exact);
+  if (!matching) return; // cannot happen: A is proved regular
+  const isZero = structuralZeros(pattern, matching, b);
   const remaining = open.filter((j) => isZero[j] === 0);
   if (remaining.length === open.length) return;
   solution.x = x.map((v, j) => (isZero[j] === 1 ? 0 : v));
@@ -265,18 +266,19 @@ const RESCALE_RANGE = 60;
 
 // The system with rows and columns scaled by a matching instead, if the entries differ so much that this may help.
 function* rescaledSystem(solver: Solver): Routine<System | undefined> {
-  const { routine, n, data } = yield* exactMatrixOf(solver);
+  const exact = yield* exactMatrixOf(solver);
+  const { routine, n, rows: held, data } = exact;
   const { preScale, rows, cols } = solver.system;
   const power = (i: number, j: number): number =>
     preScale ? (preScale.rows[i] as number) + (preScale.cols[j] as number) : (rows.each[i] as number) + (cols.each[j] as number);
   let minExponent = 0;
-  for (let i = 0; i < n; i++) {
+  for (const [k, i] of held.entries()) {
     for (let j = 0; j < n; j++) {
-      const size = Math.abs(data[i * n + j] as number);
+      const size = Math.abs(data[k * n + j] as number);
       if (size > 0) minExponent = Math.min(minExponent, exponent(size) + power(i, j));
     }
   }
-  if (minExponent > -RESCALE_RANGE) return undefined;
-  const scale = matchingExponents(data, n);
-  return scale && (yield* scaledSystem(routine, data, n, scale));
+  if (-(yield* largestOver(-minExponent)) > -RESCALE_RANGE) return undefined;
+  const scale = matchingExponents(yield* entryExponents(exact, n), n);
+  return scale && (yield* scaledSystem(routine, exact, n, scale));
 }

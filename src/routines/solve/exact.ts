@@ -1,17 +1,17 @@
-// The exact stages of solve(), 3 to 5 in correct.ts, and the proofs that a matrix is regular or singular. They work on a copy of the
-// original matrix on the host, row by row; everything that takes n^2 or more operations per step runs on the engine.
+// The exact stages of solve(), 3 to 5 in correct.ts, and the proofs that a matrix is regular or singular. They work on the rows of the
+// original matrix that this process holds (held.ts), on the host; everything that takes n^2 or more operations per step runs on the engine.
 
 import { SingularError } from "../../arrays/errors.ts";
-import { rowMajor } from "../../arrays/matrix.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { roundRational } from "../../exact/rounding.ts";
-import { keepMatrix } from "../transfer.ts";
 import type { Certificate } from "./certificate.ts";
 import type { MethodFactors } from "./factors.ts";
+import { allRows, type HeldRows, onAny, shareNumbers } from "./held.ts";
 import {
   type EngineSlices,
   integerScale,
   integerVector,
+  keepSlices,
   lastBit,
   lastBits,
   type ScaleExponents,
@@ -24,34 +24,38 @@ import { type Dependent, digitPrimes, invertModulo, isDependent, type ModularInv
 import { type Fractions, liftModulo } from "./padic.ts";
 import { exponent } from "./powers.ts";
 import type { Progress } from "./progress.ts";
-import { determiningRows, perfectMatching } from "./structure.ts";
+import { determiningRows, Pattern, perfectMatching } from "./structure.ts";
 import type { System } from "./system.ts";
 
-/** The original matrix, row by row, and what the exact stages keep for the next right-hand side. */
-export interface ExactMatrix {
+/** The held rows of the original matrix, and what the exact stages keep for the next right-hand side. */
+export interface ExactMatrix extends HeldRows {
   readonly routine: string;
   readonly n: number;
-  readonly data: Float64Array;
-  /** See perfectMatching(); computed on first use. */
-  matching: Int32Array | undefined;
+  /** See structureOf(). */
+  structure: { readonly pattern: Pattern; readonly matching: Int32Array | undefined } | undefined;
   /** For decideByCorrections(). */
   lifted: { readonly system: System; readonly slices: EngineSlices } | undefined;
   /** For decideModulo(). */
   modular: { readonly scale: ScaleExponents; readonly slices: EngineSlices; readonly inverse: ModularInverse } | undefined;
 }
 
-export function exactMatrix(routine: string, n: number, data: Float64Array): ExactMatrix {
-  return { routine, n, data, matching: undefined, lifted: undefined, modular: undefined };
+export function exactMatrix(routine: string, n: number, { rows, data }: HeldRows): ExactMatrix {
+  return { routine, n, rows, data, structure: undefined, lifted: undefined, modular: undefined };
+}
+
+/** The pattern of the matrix and its perfect matching, computed on first use. */
+export function* structureOf(matrix: ExactMatrix): Routine<Exclude<ExactMatrix["structure"], undefined>> {
+  if (!matrix.structure) {
+    const pattern = yield* Pattern.of(matrix, matrix.n);
+    matrix.structure ??= { pattern, matching: perfectMatching(pattern) };
+  }
+  return matrix.structure;
 }
 
 export function freeExactMatrix({ lifted, modular }: ExactMatrix): void {
   lifted?.slices.allocation.free();
   modular?.slices.allocation.free();
   modular?.inverse.allocation.free();
-}
-
-function* keepSlices(routine: string, slices: Slices): Routine<EngineSlices> {
-  return { ...slices, allocation: yield* keepMatrix(routine, rowMajor(slices.data, slices.count * slices.n, slices.n), true) };
 }
 
 /** The exponents that take the original matrix to the one that is factored. */
@@ -84,11 +88,11 @@ export function* decideByCorrections(
   open: readonly number[],
   progress: Progress,
 ): Routine<number[]> {
-  const { routine, n, data } = matrix;
+  const { routine, n, rows, data } = matrix;
   const scale = factorScale(system);
   let slices = matrix.lifted?.system === system ? matrix.lifted.slices : undefined;
   if (!slices) {
-    slices = yield* keepSlices(routine, slicesOf(routine, data, lastBits(data), n, scale));
+    slices = yield* keepSlices(routine, yield* slicesOf(routine, data, lastBits(data), n, scale, rows));
     matrix.lifted ??= { system, slices };
   }
   const stillOpen = new Set(open);
@@ -104,34 +108,57 @@ export function* decideByCorrections(
   return [...stillOpen];
 }
 
-// The TieBound of each component, computed on request. The determinant is at most the product of the 2-norms of the rows (Hadamard).
-function tieBounds(matrix: ExactMatrix, { cols }: ScaleExponents, b: Float64Array): (j: number) => TieBound {
-  const { n, data } = matrix;
+/**
+ * The TieBound of a component. The determinant is at most the product of the 2-norms of the rows (Hadamard). Each process finds the
+ * last and first bits of the rows that it holds.
+ */
+function tieBounds(matrix: ExactMatrix, { cols }: ScaleExponents, b: Float64Array): (j: number) => Routine<TieBound> {
+  let extents: RowExtents | undefined;
   const known = new Map<number, TieBound>();
-  const boundOf = (j: number): TieBound => {
-    matrix.matching ??= perfectMatching(matrix);
-    const { matching } = matrix;
-    const determining = matching ? determiningRows(matrix, matching, j) : Int32Array.from({ length: n }, (_, i) => i);
-    let [unit, denominator] = [0, 0];
-    for (const i of determining) {
-      let [minBit, maxTop, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
-      for (let k = 0; k < n; k++) {
-        const v = data[i * n + k] as number;
-        if (v === 0) continue;
-        minBit = Math.min(minBit, lastBit(v) + (cols[k] as number));
-        maxTop = Math.max(maxTop, exponent(Math.abs(v)) + 1 + (cols[k] as number));
-        count++;
-      }
-      denominator += maxTop - minBit + 0.5 * Math.log2(count);
-      if (b[i] !== 0) unit = Math.min(unit, lastBit(b[i] as number) - minBit);
-    }
-    return { unit, denominator: Math.ceil(denominator * (1 + 2 ** -40)) + 1 };
-  };
-  return (j) => {
-    const bound = known.get(j) ?? boundOf(j);
+  return function* (j) {
+    const { pattern, matching } = yield* structureOf(matrix);
+    extents ??= yield* rowExtents(matrix, cols);
+    const determining = matching ? determiningRows(pattern, matching, j) : allRows(matrix.n);
+    const bound = known.get(j) ?? tieBoundOf(determining, extents, b);
     known.set(j, bound);
     return bound;
   };
+}
+
+/** For each row, with its columns scaled: the exponents of its last bit and above its first, and the number of its entries. */
+interface RowExtents {
+  readonly minBit: Float64Array;
+  readonly maxTop: Float64Array;
+  readonly count: Float64Array;
+}
+
+function* rowExtents({ n, rows, data }: ExactMatrix, cols: Int32Array): Routine<RowExtents> {
+  const minBit = new Float64Array(rows.length).fill(Number.POSITIVE_INFINITY);
+  const maxTop = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
+  const count = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    for (let k = 0; k < n; k++) {
+      const v = data[i * n + k] as number;
+      if (v === 0) continue;
+      minBit[i] = Math.min(minBit[i] as number, lastBit(v) + (cols[k] as number));
+      maxTop[i] = Math.max(maxTop[i] as number, exponent(Math.abs(v)) + 1 + (cols[k] as number));
+      count[i] = (count[i] as number) + 1;
+    }
+  }
+  return {
+    minBit: yield* shareNumbers(rows, minBit, n),
+    maxTop: yield* shareNumbers(rows, maxTop, n),
+    count: yield* shareNumbers(rows, count, n),
+  };
+}
+
+function tieBoundOf(determining: Int32Array, { minBit, maxTop, count }: RowExtents, b: Float64Array): TieBound {
+  let [unit, denominator] = [0, 0];
+  for (const i of determining) {
+    denominator += (maxTop[i] as number) - (minBit[i] as number) + 0.5 * Math.log2(count[i] as number);
+    if (b[i] !== 0) unit = Math.min(unit, lastBit(b[i] as number) - (minBit[i] as number));
+  }
+  return { unit, denominator: Math.ceil(denominator * (1 + 2 ** -40)) + 1 };
 }
 
 /** Decide all components by p-adic lifting (padic.ts). Throws a SingularError for a singular matrix. False if the call was aborted. */
@@ -189,14 +216,14 @@ function* invertExactly(
   matrix: ExactMatrix,
   progress: Progress,
 ): Routine<{ readonly scale: ScaleExponents; readonly slices: Slices; readonly inverse: ModularInverse } | undefined> {
-  const { routine, n, data } = matrix;
+  const { routine, n, rows, data } = matrix;
   const last = lastBits(data);
-  const scale = integerScale(last, n);
-  const slices = slicesOf(routine, data, last, n, scale);
+  const scale = yield* integerScale(last, n, rows);
+  const slices = yield* slicesOf(routine, data, last, n, scale, rows);
   let best: Dependent | undefined;
   let tried = 0;
   for (const p of digitPrimes(n)) {
-    const found = yield* invertModulo(routine, residuesOf(slices, p), n, p, progress);
+    const found = yield* invertModulo(routine, residuesOf(slices, p), n, p, progress, rows);
     if (!found) return undefined;
     if (!isDependent(found)) return { scale, slices, inverse: found };
     if (!best || found.column > best.column) best = found;
@@ -217,21 +244,23 @@ const singularError = (routine: string, column: number): SingularError =>
  * satisfy the other rows too.
  */
 function* provesSingular(
-  { routine, n, data }: ExactMatrix,
+  { routine, n, rows: held, data }: ExactMatrix,
   full: { readonly scale: ScaleExponents; readonly slices: Slices },
   { p, column, rows }: Dependent,
   progress: Progress,
 ): Routine<boolean | undefined> {
-  if (column === 0) return data.every((v, e) => e % n !== 0 || v === 0);
+  const ownColumn = Float64Array.from(held, (_, k) => data[k * n + column] as number);
+  const a = yield* shareNumbers(held, ownColumn, n);
+  if (column === 0) return a.every((v) => v === 0);
   const slices = slicesOfRows(full.slices, rows);
   const { cols } = full.scale;
-  const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress);
+  const inverse = yield* invertModulo(routine, residuesOf(slices, p), column, p, progress, slices.rows);
   if (!inverse) return undefined;
   if (isDependent(inverse)) return false;
   let engineSlices: EngineSlices | undefined;
   try {
     engineSlices = yield* keepSlices(routine, slices);
-    const right = Float64Array.from(rows, (row) => data[row * n + column] as number);
+    const right = Float64Array.from(rows, (row) => a[row] as number);
     const { integers: c, shift } = integerVector(
       right,
       Int32Array.from(rows, (row) => full.scale.rows[row] as number),
@@ -239,9 +268,9 @@ function* provesSingular(
     const found = yield* liftModulo(routine, engineSlices, inverse, c, progress);
     if (!found) return undefined;
     const isUsed = new Set(rows);
-    const holds = (i: number): boolean => isUsed.has(i) || satisfies(data.subarray(i * n, i * n + column + 1), found, cols, shift);
-    for (let i = 0; i < n; i++) if (!holds(i)) return false;
-    return true;
+    const fails = (i: number, k: number): boolean =>
+      !isUsed.has(i) && !satisfies(data.subarray(k * n, k * n + column + 1), found, cols, shift);
+    return !(yield* onAny(held.some(fails)));
   } finally {
     engineSlices?.allocation.free();
     inverse.allocation.free();

@@ -32,8 +32,9 @@ export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions 
   const square = yield* denseView("factor", A);
   const solver = yield* openSolver("factor", square, true);
   try {
-    yield* prepare(solver, first, settings);
-    settings.signal?.throwIfAborted(); // the proof may be missing
+    const progress = new Progress(settings.signal, settings.onProgress);
+    yield* prepare(solver, first, settings, progress);
+    yield* progress.throwIfAborted(); // the proof may be missing
     freeDiscarded(solver);
   } catch (error) {
     freeSolver(solver);
@@ -43,10 +44,8 @@ export function* factor(A: MatrixOperand | SparseOperand, options: SolveOptions 
 }
 
 // Compute the factors of the first method, or throw a SingularError.
-function* prepare(solver: Solver, first: SolveMethod, settings: Settings): Routine<void> {
-  const { rounding, signal, onProgress } = settings;
-  const progress = new Progress(signal, onProgress);
-  if (rounding === "backward") {
+function* prepare(solver: Solver, first: SolveMethod, settings: Settings, progress: Progress): Routine<void> {
+  if (settings.rounding === "backward") {
     yield* refineBy(solver, first, [], 0);
     yield* checkRegular(solver, first, true, progress);
   } else if (

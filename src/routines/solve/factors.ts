@@ -5,8 +5,8 @@ import { SingularError, ValueError } from "../../arrays/errors.ts";
 import type { ApproximateFactors, NextResidual } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { exlu, type Factors, solveFactored } from "../dense/lu.ts";
-import { copyToHost } from "../transfer.ts";
 import { joinColumns, splitColumns } from "./columns.ts";
+import { distributedExactFactors, heldRows, newHeldVector } from "./held.ts";
 import { normalizing, scaledBy } from "./powers.ts";
 import { type System, scaleMatrix } from "./system.ts";
 import type { SolveMethod } from "./types.ts";
@@ -47,33 +47,42 @@ export function* factorize(
   const x = new Float64Array(n * k);
   const format = method === "mixed" ? "binary32" : "binary64";
   const found = (yield (kernels) => kernels.approximate.factorize(routine, A, scaling, format, b, k, x)) as ApproximateFactors;
-  const isBroken = found.column >= 0;
   const factors: MethodFactors = {
-    method,
-    isBroken,
-    approximate: found,
-    mayBeSingular: isBroken || hasTinyPivot(method, found.minPivot, found.maxPivot),
-    *substitute(b, k) {
-      const x = new Float64Array(n * k);
-      yield (kernels) => kernels.approximate.substitute(routine, found, b, k, x);
-      return x;
-    },
+    ...factorsOnEngine(routine, method, found),
     *refine(b, x, next) {
       if (!(yield (kernels) => kernels.approximate.refine !== undefined)) return false;
       yield (kernels) => kernels.approximate.refine?.(routine, found, b, x, { ...next, A });
       return true;
     },
+  };
+  return { factors, x: factors.isBroken || k === 0 ? undefined : x };
+}
+
+function factorsOnEngine(routine: string, method: SolveMethod, found: ApproximateFactors): MethodFactors {
+  const isBroken = found.column >= 0;
+  return {
+    method,
+    isBroken,
+    approximate: found,
+    mayBeSingular: isBroken || hasTinyPivot(method, found.minPivot, found.maxPivot),
+    *substitute(b, k) {
+      const x = new Float64Array(found.n * k);
+      yield (kernels) => kernels.approximate.substitute(routine, found, b, k, x);
+      return x;
+    },
     free: () => found.free(),
   };
-  return { factors, x: isBroken || k === 0 ? undefined : x };
 }
 
 // exlu of the scaled matrix. Scaling by powers of two changes only the exponents of the factors, and keeps them in range.
 function* exactFactors(system: System): Routine<MethodFactors> {
   const { routine, n, A, rows, cols } = system;
-  const data = (yield* copyToHost(routine, A)) as Float64Array;
-  scaleMatrix(data, n, { rows: rows.each, cols: cols.each }, data);
-  const lu = yield* tryExlu(data, n);
+  const own = yield* heldRows(routine, A);
+  const held = { rows: own.rows, data: yield* newHeldVector(routine, own.data.length) };
+  scaleMatrix(own, n, { rows: rows.each, cols: cols.each }, held.data);
+  const distributed = yield* distributedExactFactors(routine, held, n);
+  if (distributed) return factorsOnEngine(routine, "exact", distributed);
+  const lu = yield* tryExlu(held.data, n);
   const diagonal = Array.from({ length: lu ? n : 0 }, (_, i) => Math.abs(lu?.lu.data[i * n + i] as number));
   const minPivot = diagonal.reduce((a, v) => Math.min(a, v), Number.POSITIVE_INFINITY);
   const maxPivot = diagonal.reduce((a, v) => Math.max(a, v), 0);

@@ -3,11 +3,11 @@
 // digits are exact in binary64, in any order: a matrix product in ordinary arithmetic, which every engine has.
 
 import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
-import { newVector } from "../../arrays/vectors.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { highWord, lowWord, powerOfTwo } from "../../exact/bits.ts";
 import { exponentOf } from "../../exact/superaccumulator.ts";
+import { allRows, keepRows, largestOver, maximumOver, newHeldVector, shareNumbers } from "./held.ts";
 import { exponent, timesPower } from "./powers.ts";
 
 /** The exponents of powers of two for rows and columns. */
@@ -24,9 +24,14 @@ export function digitBits(n: number): number {
   return Math.min(22, Math.floor((54 - Math.ceil(Math.log2(Math.max(2, n)))) / 2));
 }
 
-/** M = sum over s of 2^(bits s) T_s, with |t| <= 2^(bits - 1): slice s is rows s n to (s + 1) n - 1 of `data`. */
+/**
+ * M = sum over s of 2^(bits s) T_s, with |t| <= 2^(bits - 1). `data` has the held rows of each slice T_s, one slice after another; the
+ * whole of it, on the engine, has slice s in the rows s n to (s + 1) n - 1.
+ */
 export interface Slices {
   readonly n: number;
+  /** The rows that this process holds (held.ts). */
+  readonly rows: Int32Array;
   readonly bits: number;
   readonly shift: number;
   readonly count: number;
@@ -58,18 +63,25 @@ export function lastBits(A: Float64Array): Int32Array {
   return bits;
 }
 
-/** The smallest exponents, for rows first and then for columns, that make every entry of an n by n matrix an integer without a shift. */
-export function integerScale(bits: Int32Array, n: number): ScaleExponents {
-  const rows = new Int32Array(n);
-  const cols = new Int32Array(n).fill(NO_BITS);
-  for (let i = 0; i < n; i++) {
+/**
+ * The smallest exponents, for rows first and then for columns, that make every entry of an n by n matrix an integer without a shift.
+ * `bits` are the last bits of the held rows.
+ */
+export function* integerScale(bits: Int32Array, n: number, held = allRows(n)): Routine<ScaleExponents> {
+  const rows = new Int32Array(held.length);
+  const cols = new Float64Array(n).fill(-NO_BITS);
+  for (let i = 0; i < held.length; i++) {
     let minBit = NO_BITS;
     for (let j = 0; j < n; j++) minBit = Math.min(minBit, bits[i * n + j] as number);
     const row = minBit === NO_BITS ? 0 : -minBit;
     rows[i] = row;
-    for (let j = 0; j < n; j++) cols[j] = Math.min(cols[j] as number, (bits[i * n + j] as number) + row);
+    for (let j = 0; j < n; j++) cols[j] = Math.max(cols[j] as number, -(bits[i * n + j] as number) - row);
   }
-  return { rows, cols: cols.map((minBit) => (minBit > NO_BITS / 2 ? 0 : -minBit)) };
+  yield* maximumOver(cols);
+  return {
+    rows: Int32Array.from(yield* shareNumbers(held, rows, n)),
+    cols: Int32Array.from(cols, (exponent) => (exponent < -NO_BITS / 2 ? 0 : exponent)),
+  };
 }
 
 // x 2^-last, an integer below 2^53.
@@ -77,53 +89,68 @@ function integerOf(x: number, last: number): number {
   return last < -1000 || last > 1000 ? timesPower(x, -last) : x * powerOfTwo(-last);
 }
 
-/** Cut 2^shift R A C into slices, with the smallest shift that makes them integers. A is n by n, row by row, `last` its lastBits(). */
-export function slicesOf(routine: string, A: Float64Array, last: Int32Array, n: number, { rows, cols }: ScaleExponents): Slices {
+/**
+ * Cut 2^shift R A C into slices, with the smallest shift that makes them integers. A has the held rows of an n by n matrix, `last` their
+ * lastBits().
+ */
+export function* slicesOf(
+  routine: string,
+  A: Float64Array,
+  last: Int32Array,
+  n: number,
+  { rows, cols }: ScaleExponents,
+  held = allRows(n),
+): Routine<Slices> {
   const bits = digitBits(n);
-  let [minBit, maxTop] = [NO_BITS, -NO_BITS];
-  const rowSize = new Float64Array(n).fill(-NO_BITS);
+  let minBit = NO_BITS;
+  const rowSize = new Float64Array(held.length).fill(-NO_BITS);
   const colSize = new Float64Array(n).fill(-NO_BITS);
-  for (let i = 0; i < n; i++) {
+  for (let k = 0; k < held.length; k++) {
     let size = -NO_BITS;
+    const row = rows[held[k] as number] as number;
     for (let j = 0; j < n; j++) {
-      const v = A[i * n + j] as number;
+      const v = A[k * n + j] as number;
       if (v === 0) continue;
-      const power = (rows[i] as number) + (cols[j] as number);
+      const power = row + (cols[j] as number);
       const top = exponentOf(v) + 53 + power;
-      minBit = Math.min(minBit, (last[i * n + j] as number) + power);
+      minBit = Math.min(minBit, (last[k * n + j] as number) + power);
       size = Math.max(size, top);
       colSize[j] = Math.max(colSize[j] as number, top);
     }
-    rowSize[i] = size;
-    maxTop = Math.max(maxTop, size);
+    rowSize[k] = size;
   }
+  minBit = -(yield* largestOver(-minBit));
+  yield* maximumOver(colSize);
+  const rowSizes = yield* shareNumbers(held, rowSize, n);
+  const maxTop = rowSizes.reduce((top, size) => Math.max(top, size), -NO_BITS);
   const shift = minBit === NO_BITS ? 0 : -minBit;
   const size = maxTop === -NO_BITS ? 0 : maxTop + shift;
   // A number below 2^(bits count - 2) has no carry out of its last digit, which is below half of the radix.
   const count = Math.floor((size + 1) / bits) + 1;
-  const data = newVector(routine, new Float64Array(0), count * n * n);
+  const data = yield* newHeldVector(routine, count * held.length * n);
   const radix = 2 ** bits;
-  for (let i = 0; i < n; i++) {
+  for (let k = 0; k < held.length; k++) {
+    const row = rows[held[k] as number] as number;
     for (let j = 0; j < n; j++) {
-      const v = A[i * n + j] as number;
+      const v = A[k * n + j] as number;
       if (v === 0) continue;
-      const bit = last[i * n + j] as number;
+      const bit = last[k * n + j] as number;
       let rest = integerOf(v, bit);
-      const at = bit + (rows[i] as number) + (cols[j] as number) + shift;
+      const at = bit + row + (cols[j] as number) + shift;
       const s = Math.floor(at / bits);
       // The lowest digit takes fewer bits of the number, so that the others begin at multiples of `bits`.
       const scale = 2 ** (at - s * bits);
       let carry = Math.round((rest * scale) / radix);
-      let e = (s * n + i) * n + j;
+      let e = (s * held.length + k) * n + j;
       data[e] = (rest - (carry * radix) / scale) * scale;
       for (rest = carry; rest !== 0; rest = carry) {
-        e += n * n;
+        e += held.length * n;
         carry = Math.round(rest / radix);
         data[e] = rest - carry * radix;
       }
     }
   }
-  return { n, bits, shift, count, data, size, determinant: hadamardBound(rowSize, colSize, shift) };
+  return { n, rows: held, bits, shift, count, data, size, determinant: hadamardBound(rowSizes, colSize, shift) };
 }
 
 // log2 of Hadamard's bound, from bounds on the largest entries.
@@ -133,22 +160,36 @@ function hadamardBound(rows: Float64Array, cols: Float64Array, shift: number): n
   return Math.ceil(Math.min(bound(rows), bound(cols))) + 1; // logarithms are rounded
 }
 
-/** The slices of m of the rows and of the first m columns. */
-export function slicesOfRows({ n, bits, shift, count, data, size }: Slices, rows: Int32Array): Slices {
+/** The slices of m of the rows and of the first m columns. The rows are numbered as in the list. */
+export function slicesOfRows({ n, rows: held, bits, shift, count, data, size }: Slices, rows: Int32Array): Slices {
   const m = rows.length;
-  const part = new Float64Array(count * m * m);
+  const place = new Int32Array(n).fill(-1);
+  for (const [k, row] of held.entries()) place[row] = k;
+  const isHeld = (row: number): boolean => (place[row] as number) >= 0;
+  const own = allRows(m).filter((i) => isHeld(rows[i] as number));
+  const part = new Float64Array(count * own.length * m);
   for (let s = 0; s < count; s++)
-    for (let i = 0; i < m; i++) {
-      const from = (s * n + (rows[i] as number)) * n;
-      part.set(data.subarray(from, from + m), (s * m + i) * m);
+    for (const [k, i] of own.entries()) {
+      const from = (s * held.length + (place[rows[i] as number] as number)) * n;
+      part.set(data.subarray(from, from + m), (s * own.length + k) * m);
     }
   const sizes = new Float64Array(m).fill(size - shift);
-  return { n: m, bits, shift, count, data: part, size, determinant: hadamardBound(sizes, sizes, shift) };
+  return { n: m, rows: own, bits, shift, count, data: part, size, determinant: hadamardBound(sizes, sizes, shift) };
 }
 
 /** Slices in the memory of an engine. */
 export interface EngineSlices extends Slices {
   readonly allocation: Allocation<StridedOperand>;
+}
+
+/** Slices in the memory of the engine. */
+export function* keepSlices(routine: string, slices: Slices): Routine<EngineSlices> {
+  const { n, rows, count, data } = slices;
+  const all = Int32Array.from(
+    { length: count * rows.length },
+    (_, k) => Math.floor(k / rows.length) * n + (rows[k % rows.length] as number),
+  );
+  return { ...slices, allocation: yield* keepRows(routine, { rows: all, data }, count * n, n) };
 }
 
 /** The exact products of a matrix of small integers with k vectors of small integers, n by k row by row. */

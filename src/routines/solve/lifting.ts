@@ -16,7 +16,7 @@ export interface LiftedSystem {
   /** |F^-1 r| <= weights * size, for the size that `correct` returns. */
   readonly weights: Float64Array;
   /** Called for a component that may be a tie. */
-  tieBound(j: number): TieBound;
+  tieBound(j: number): Routine<TieBound>;
   /** How many words of 53 bits of a residual `correct` uses. */
   readonly words: 1 | 3;
   /** d, an approximation of F^-1 r for r = the sum of the words, which are below 1; and the size for `weights`. */
@@ -72,7 +72,7 @@ export function* liftNumerically(
     if (step >= nextCheck) {
       nextCheck = Math.ceil(nextCheck * CHECK_GROWTH);
       for (const [j, sum] of sums) {
-        const value = roundEnclosed(sum, scale.cols[j] as number, (weights[j] as number) * size, top, () => tieBound(j));
+        const value = yield* roundEnclosed(sum, scale.cols[j] as number, (weights[j] as number) * size, top, () => tieBound(j));
         if (value === undefined) continue;
         decide(j, value);
         sums.delete(j);
@@ -142,20 +142,20 @@ const roundSum = (total: bigint, power: number, scale: number): number =>
   roundRational(total, 1n, power - scale, "nearest", "binary64") + 0;
 
 // What z * 2^power rounds to for every z within `error` * 2^errorPower of a sum; undefined if that is more than one value.
-function roundEnclosed(
+function* roundEnclosed(
   { total, scale }: Sum,
   power: number,
   error: number,
   errorPower: number,
-  tieBound: () => TieBound,
-): number | undefined {
+  tieBound: () => Routine<TieBound>,
+): Routine<number | undefined> {
   const units = errorPower + scale;
   // The error in units of the last digit, rounded up.
   const above = error * (1 + 2 ** -40);
   const radius = units > 0 ? BigInt(Math.ceil(above)) << BigInt(units) : BigInt(Math.ceil(timesPower(above, units))) + 1n;
   const [low, high] = [roundSum(total - radius, power, scale), roundSum(total + radius, power, scale)];
   if (Object.is(low, high)) return low;
-  if (!isTie(total, radius, power, scale, low, high, tieBound)) return undefined;
+  if (!(yield* isTie(total, radius, power, scale, low, high, tieBound))) return undefined;
   const middle = tieBetween(low, high);
   return roundRational(middle.n, 1n, middle.e, "nearest", "binary64") + 0;
 }
@@ -183,7 +183,15 @@ function inSmallestUnits(x: number): bigint {
  * Whether the component is exactly the tie between two neighbouring results, which is an integer times 2^e in units of z. Its
  * difference from z is an integer times 2^min(unit, e) / d: if it is smaller than 2^(min(unit, e) - denominator), it is zero.
  */
-function isTie(total: bigint, radius: bigint, power: number, scale: number, low: number, high: number, tieBound: () => TieBound): boolean {
+function* isTie(
+  total: bigint,
+  radius: bigint,
+  power: number,
+  scale: number,
+  low: number,
+  high: number,
+  tieBound: () => Routine<TieBound>,
+): Routine<boolean> {
   const { n, e } = tieBetween(low, high);
   // |z - tie| <= |total 2^-scale - n 2^(e - power)| + radius 2^-scale, all as multiples of 2^commonPower.
   const commonPower = Math.min(-scale, e - power);
@@ -191,6 +199,6 @@ function isTie(total: bigint, radius: bigint, power: number, scale: number, low:
   if ((difference < 0n ? -difference : difference) > radius << BigInt(-scale - commonPower)) return false; // outside the enclosure
   const maxDifference = bitLength(radius << BigInt(1 - scale - commonPower)) + commonPower; // log2 of a bound on |z - tie|
   if (maxDifference > e - power) return false;
-  const { unit, denominator } = tieBound();
+  const { unit, denominator } = yield* tieBound();
   return maxDifference <= Math.min(unit, e - power) - denominator;
 }

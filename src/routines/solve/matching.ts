@@ -1,19 +1,37 @@
 // Scale factors from a maximum-product matching of rows to columns, for matrices whose entries differ so much in size that the largest
 // entries of rows and columns do not show which pivots matter. correct.ts uses them if factors have no proof with ordinary scaling.
+import type { Routine } from "../../engines/steps.ts";
+import { type HeldRows, shareRows } from "./held.ts";
 import { exponent } from "./powers.ts";
 
+const NO_ENTRY = -(2 ** 15);
+
+/** The exponents of all entries of a matrix, from the rows that each process holds; NO_ENTRY for zeros. */
+export function* entryExponents({ rows, data }: HeldRows, n: number): Routine<Int16Array> {
+  const width = Math.ceil(n / 4); // numbers per row: four exponents travel as one number
+  const own = new Float64Array(rows.length * width);
+  const exponents = new Int16Array(own.buffer);
+  for (let i = 0; i < rows.length; i++)
+    for (let j = 0; j < n; j++) {
+      const size = Math.abs(data[i * n + j] as number);
+      exponents[4 * i * width + j] = size > 0 ? exponent(size) : NO_ENTRY;
+    }
+  const all = yield* shareRows({ rows, data: own }, n, width);
+  return new Int16Array(all.buffer, all.byteOffset, 4 * n * width);
+}
+
 /**
- * Exponents for the rows and columns of a matrix. Scaled by them, all entries are below 2, and those of a perfect matching, one in each
+ * Scale exponents for the rows and columns of a matrix with these entryExponents(). Scaled by them, all entries are below 2, and those of a perfect matching, one in each
  * row and column, are 1 or more: the matching with the largest product (Duff and Koster, 2001), by shortest augmenting paths. If
  * exponents are far apart, it shows the order of size in which elimination proceeds. Undefined if there is no perfect matching: then the
  * matrix is singular. Takes at most n^3 operations.
  */
-export function matchingExponents(data: Float64Array, n: number): { rows: Int32Array; cols: Int32Array } | undefined {
-  const cost = new Float64Array(n * n).fill(Number.POSITIVE_INFINITY);
-  for (let e = 0; e < n * n; e++) {
-    const size = Math.abs(data[e] as number);
-    if (size > 0) cost[e] = -exponent(size);
-  }
+export function matchingExponents(exponents: Int16Array, n: number): { rows: Int32Array; cols: Int32Array } | undefined {
+  const width = 4 * Math.ceil(n / 4);
+  const cost = (i: number, j: number): number => {
+    const exponent = exponents[i * width + j] as number;
+    return exponent === NO_ENTRY ? Number.POSITIVE_INFINITY : -exponent;
+  };
   // Potentials u and v with u_i + v_j <= cost_ij, and equality if row i and column j are matched. Index n means no row or column.
   const [u, v] = [new Float64Array(n + 1), new Float64Array(n + 1)];
   const rowOf = new Int32Array(n + 1).fill(n);
@@ -29,7 +47,7 @@ export function matchingExponents(data: Float64Array, n: number): { rows: Int32A
       let [next, delta] = [-1, Number.POSITIVE_INFINITY];
       for (let j = 0; j < n; j++) {
         if (used[j] === 1) continue;
-        const slack = (cost[row * n + j] as number) - (u[row] as number) - (v[j] as number);
+        const slack = cost(row, j) - (u[row] as number) - (v[j] as number);
         if (slack < (minSlack[j] as number)) {
           minSlack[j] = slack;
           before[j] = column;

@@ -6,6 +6,7 @@ import { embedded } from "../../engines/embedded.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { roundRational } from "../../exact/rounding.ts";
 import { exponentOf, LOWEST_EXPONENT, Superaccumulator, significand } from "../../exact/superaccumulator.ts";
+import { distributedRows, largestOver } from "./held.ts";
 import { exponent, largest, timesPower } from "./powers.ts";
 import { visitRows } from "./rows.ts";
 import type { System } from "./system.ts";
@@ -60,18 +61,21 @@ export function* scaledResidual(system: System, b: Float64Array, x: Float64Array
  */
 export function* isResidualRepresentable(system: System, b: Float64Array, x: Float64Array, power: number): Routine<boolean> {
   if (system.lastPlace === undefined) {
-    let smallest = Number.POSITIVE_INFINITY;
-    yield* visitRows(
-      system.routine,
-      system.A,
-      () => true,
-      (row) => {
-        smallest = Math.min(smallest, smallestNonzero(row));
-      },
-    );
-    system.lastPlace = lastPlaceOf(smallest);
+    system.lastPlace = lastPlaceOf(yield* smallestEntry(system));
   }
   return power + Math.min(lastPlaceOf(smallestNonzero(b)), system.lastPlace + lastPlaceOf(smallestNonzero(x))) >= -1074;
+}
+
+// The smallest magnitude in A that is not zero.
+function* smallestEntry({ routine, A }: System): Routine<number> {
+  const held = yield* distributedRows(A);
+  let smallest = held ? smallestNonzero(held.data) : Number.POSITIVE_INFINITY;
+  if (held) return -(yield* largestOver(-smallest));
+  const visit = (row: Float64Array): void => {
+    smallest = Math.min(smallest, smallestNonzero(row));
+  };
+  yield* visitRows(routine, A, () => true, visit);
+  return smallest;
 }
 
 function smallestNonzero(x: Float64Array): number {

@@ -5,7 +5,7 @@ import { rowMajor, type StridedMatrix, type StridedOperand } from "../../arrays/
 import { isOnHost } from "../../arrays/operands.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { keepMatrix } from "../transfer.ts";
+import { allRows, keepRows, readDistributedColumns, readDistributedRows } from "./held.ts";
 import { digitBits, type Slices } from "./integers.ts";
 import type { Progress } from "./progress.ts";
 
@@ -36,15 +36,16 @@ function inverseModulo(x: number, p: number): number {
   return remainder(t0, p);
 }
 
-/** M modulo p, row by row. */
-export function residuesOf({ n, bits, count, data }: Slices, p: number): Float64Array {
-  const residues = new Float64Array(n * n);
+/** The held rows of M modulo p. */
+export function residuesOf({ n, rows, bits, count, data }: Slices, p: number): Float64Array {
+  const length = rows.length * n;
+  const residues = new Float64Array(length);
   let power = 1;
   for (let s = 0; s < count; s++) {
-    const from = s * n * n;
+    const from = s * length;
     // Products are below 2^44: a hundred of them can be summed before a remainder is taken.
     const isLast = s === count - 1 || s % 100 === 99;
-    for (let e = 0; e < n * n; e++) {
+    for (let e = 0; e < length; e++) {
       const sum = (residues[e] as number) + (data[from + e] as number) * power;
       residues[e] = isLast ? remainder(sum, p) : sum;
     }
@@ -77,7 +78,7 @@ export const isDependent = (found: ModularInverse | Dependent): found is Depende
  *   in pivot rows  C - (I - D^-1) Q,   in other rows  C - B D^-1 Q,   Q = the pivot rows of C, plus I in the columns of the block.
  *
  * In the columns of the block D - (I - D^-1)(D + I) = D^-1 and B - B D^-1 (D + I) = -B D^-1, as they must be. Undefined if the call was
- * aborted.
+ * aborted. Every process eliminates the panels, which are few columns, and updates the rows that it holds.
  */
 export function* invertModulo(
   routine: string,
@@ -85,8 +86,9 @@ export function* invertModulo(
   n: number,
   p: number,
   progress: Progress,
+  held = allRows(n),
 ): Routine<ModularInverse | Dependent | undefined> {
-  const allocation = yield* keepMatrix(routine, rowMajor(residues, n, n), true);
+  const allocation = yield* keepRows(routine, { rows: held, data: residues }, n, n);
   const rows = new Int32Array(n).fill(-1);
   const isUsed = new Uint8Array(n);
   let isInverted = false;
@@ -162,6 +164,8 @@ function* readColumns(C: StridedOperand, first: number, width: number): Routine<
     for (let i = 0; i < rows; i++) for (let k = 0; k < width; k++) out[i * width + k] = data[offset + i * rowStride + first + k] as number;
     return out;
   }
+  const found = yield* readDistributedColumns(C, first, width);
+  if (found) return found;
   const identity = new Float64Array(C.cols * width);
   for (let k = 0; k < width; k++) identity[(first + k) * width + k] = 1;
   yield (kernels) => kernels.gemm(1, C, rowMajor(identity, C.cols, width), 0, rowMajor(out, rows, width));
@@ -176,6 +180,8 @@ function* readRows(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
     for (const [k, row] of rows.entries()) for (let j = 0; j < cols; j++) out[k * cols + j] = data[offset + row * rowStride + j] as number;
     return out;
   }
+  const found = yield* readDistributedRows(C, rows);
+  if (found) return found;
   const identity = new Float64Array(rows.length * C.rows);
   for (const [k, row] of rows.entries()) identity[k * C.rows + row] = 1;
   yield (kernels) => kernels.gemm(1, rowMajor(identity, rows.length, C.rows), C, 0, rowMajor(out, rows.length, cols));

@@ -6,14 +6,13 @@
 // than there are, so it holds for R F too. A residual is a sum of three words. Its remainder is below 2^-158 of its largest entry and
 // contributes less than 2^-157 norm(R) to R r, which is otherwise exact and rounded once.
 
-import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
-import { newVector } from "../../arrays/vectors.ts";
+import type { StridedOperand } from "../../arrays/matrix.ts";
 import type { ApproximateFactors } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { keepMatrix } from "../transfer.ts";
 import { type Certificate, certify } from "./certificate.ts";
 import { type Corrector, type ExactMatrix, factorScale } from "./exact.ts";
 import type { MethodFactors } from "./factors.ts";
+import { type HeldRows, keepRows, largestOver, multiplyHeld, newHeldVector } from "./held.ts";
 import { largest } from "./powers.ts";
 import { type System, scaledSystem } from "./system.ts";
 
@@ -29,18 +28,18 @@ export interface ProductCorrector extends Corrector {
 
 /** The corrector from the factors of R F, or undefined if the matrix is too ill-conditioned for them. */
 export function* productCorrector(matrix: ExactMatrix, system: System, factors: MethodFactors): Routine<ProductCorrector | undefined> {
-  const { routine, n, data } = matrix;
-  const inverse = yield* approximateInverse(routine, factors, n);
-  const norm = normBound(inverse, n);
+  const { routine, n, rows } = matrix;
+  const inverse = { rows, data: yield* approximateInverse(routine, factors, rows, n) };
+  const norm = yield* normBound(inverse, n);
   if (!(norm < LARGEST)) return undefined;
-  const product = newVector(routine, inverse, n * n);
-  const scaled = yield* scaledSystem(routine, data, n, factorScale(system));
+  const scaled = yield* scaledSystem(routine, matrix, n, factorScale(system));
+  let product: HeldRows;
   try {
-    yield (kernels) => kernels.gemm(1, rowMajor(inverse, n, n), scaled.A, 0, rowMajor(product, n, n));
+    product = yield* multiplyHeld(routine, inverse, scaled.A);
   } finally {
     scaled.allocation.free();
   }
-  if (!(largest(product) < LARGEST)) return undefined;
+  if (!((yield* largestOver(largest(product.data))) < LARGEST)) return undefined;
   const found = yield* factorProduct(routine, product, n);
   let corrector: ProductCorrector | undefined;
   try {
@@ -54,13 +53,13 @@ export function* productCorrector(matrix: ExactMatrix, system: System, factors: 
 
 function* correctorWith(
   routine: string,
-  inverse: Float64Array,
+  inverse: HeldRows,
   norm: number,
   factors: ApproximateFactors,
   { weights }: Certificate,
   n: number,
 ): Routine<ProductCorrector> {
-  const words = yield* keepMatrix(routine, rowMajor(repeatedInverse(inverse, n), n, WORDS * n), true);
+  const words = yield* keepRows(routine, { rows: inverse.rows, data: repeatedInverse(inverse, n) }, n, WORDS * n);
   return {
     weights,
     words: WORDS,
@@ -77,31 +76,32 @@ function* correctorWith(
   };
 }
 
-function* approximateInverse(routine: string, factors: MethodFactors, n: number): Routine<Float64Array> {
-  const inverse = newVector(routine, new Float64Array(0), n * n);
+// The held rows of the inverse.
+function* approximateInverse(routine: string, factors: MethodFactors, rows: Int32Array, n: number): Routine<Float64Array> {
+  const inverse = yield* newHeldVector(routine, rows.length * n);
   for (let from = 0; from < n; from += COLUMNS) {
     const k = Math.min(COLUMNS, n - from);
     const identity = new Float64Array(n * k);
     for (let c = 0; c < k; c++) identity[(from + c) * k + c] = 1;
     const columns = yield* factors.substitute(identity, k);
-    for (let i = 0; i < n; i++) inverse.set(columns.subarray(i * k, (i + 1) * k), i * n + from);
+    for (const [r, i] of rows.entries()) inverse.set(columns.subarray(i * k, (i + 1) * k), r * n + from);
   }
   return inverse;
 }
 
-// An upper bound on the infinity norm; Infinity or NaN if an entry is not finite.
-function normBound(data: Float64Array, n: number): number {
+// An upper bound on the infinity norm; Infinity if an entry is not finite.
+function* normBound({ rows, data }: HeldRows, n: number): Routine<number> {
   let maxSum = 0;
-  for (let i = 0; i < n; i++) {
+  for (let r = 0; r < rows.length; r++) {
     let sum = 0;
-    for (let j = 0; j < n; j++) sum += Math.abs(data[i * n + j] as number);
-    maxSum = Math.max(maxSum, sum);
+    for (let j = 0; j < n; j++) sum += Math.abs(data[r * n + j] as number);
+    maxSum = sum >= 0 ? Math.max(maxSum, sum) : Number.POSITIVE_INFINITY;
   }
-  return maxSum * (1 + 2 ** -20);
+  return (yield* largestOver(maxSum)) * (1 + 2 ** -20);
 }
 
-function* factorProduct(routine: string, product: Float64Array, n: number): Routine<ApproximateFactors> {
-  const allocation = yield* keepMatrix(routine, rowMajor(product, n, n), true);
+function* factorProduct(routine: string, product: HeldRows, n: number): Routine<ApproximateFactors> {
+  const allocation = yield* keepRows(routine, product, n, n);
   const ones = new Float64Array(n).fill(1);
   const none = new Float64Array(0);
   try {
@@ -121,9 +121,9 @@ function* factorProduct(routine: string, product: Float64Array, n: number): Rout
 }
 
 // (R R R): one product with all words of a residual is rounded once.
-function repeatedInverse(inverse: Float64Array, n: number): Float64Array {
-  const copies = new Float64Array(WORDS * n * n);
-  for (let i = 0; i < n; i++) for (let w = 0; w < WORDS; w++) copies.set(inverse.subarray(i * n, (i + 1) * n), (i * WORDS + w) * n);
+function repeatedInverse({ rows, data }: HeldRows, n: number): Float64Array {
+  const copies = new Float64Array(WORDS * data.length);
+  for (let r = 0; r < rows.length; r++) for (let w = 0; w < WORDS; w++) copies.set(data.subarray(r * n, (r + 1) * n), (r * WORDS + w) * n);
   return copies;
 }
 

@@ -5,6 +5,7 @@ import { isOnHost } from "../../arrays/operands.ts";
 import { part } from "../../arrays/vectors.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { copyToHost, download } from "../transfer.ts";
+import { allRows, readDistributedRows } from "./held.ts";
 
 // The most elements in one download. If more than MAX_SINGLE_ROWS rows of a column-major matrix are wanted, all of it is downloaded.
 const MAX_DOWNLOAD = 2 ** 20;
@@ -25,6 +26,7 @@ export function* visitRows(
 ): Routine<void> {
   const { data, offset, rows, cols, rowStride, colStride } = A;
   const onEngine = !isOnHost(data);
+  if (onEngine && (yield* visitDistributedRows(A, isWanted, visit))) return;
   if (onEngine && colStride !== 1 && countWanted(rows, isWanted) > MAX_SINGLE_ROWS) {
     const copy = yield* copyToHost(routine, A);
     for (let i = 0; i < rows; i++) if (isWanted(i)) visit(part(copy, i * cols, cols) as Float64Array, i);
@@ -46,6 +48,24 @@ export function* visitRows(
   }
 }
 
+// Every process visits all wanted rows, which the ones that hold them send, in blocks. False on one machine.
+function* visitDistributedRows(
+  A: StridedOperand,
+  isWanted: (i: number) => boolean,
+  visit: (row: Float64Array, i: number) => void,
+): Routine<boolean> {
+  const { rows, cols } = A;
+  const wanted = allRows(rows).filter(isWanted);
+  const count = Math.max(1, Math.floor(MAX_DOWNLOAD / Math.max(1, cols)));
+  for (let from = 0; from < Math.max(1, wanted.length); from += count) {
+    const indices = wanted.subarray(from, from + count);
+    const block = yield* readDistributedRows(A, indices);
+    if (!block) return false;
+    for (const [k, i] of indices.entries()) visit(block.subarray(k * cols, (k + 1) * cols), i);
+  }
+  return true;
+}
+
 /** Row i of a matrix. */
 export function* rowOf(routine: string, A: StridedOperand, i: number): Routine<Float64Array> {
   const { data, offset, cols, rowStride, colStride } = A;
@@ -54,6 +74,8 @@ export function* rowOf(routine: string, A: StridedOperand, i: number): Routine<F
     if (colStride === 1) return part(data, start, cols) as Float64Array;
     return Float64Array.from({ length: cols }, (_, j) => data[start + j * colStride] as number);
   }
+  const found = yield* readDistributedRows(A, Int32Array.of(i));
+  if (found) return found;
   if (colStride === 1) return yield* download<Float64Array>(routine, data, start, cols);
   // A row of a column-major matrix is a product with a unit vector: one pass over the matrix on the engine.
   const unit = new Float64Array(A.rows);

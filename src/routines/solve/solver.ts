@@ -5,10 +5,11 @@ import type { StridedOperand } from "../../arrays/matrix.ts";
 import { Random } from "../../arrays/random.ts";
 import type { ApproximateFactors } from "../../engines/approximate.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { copyToHost, keepMatrix } from "../transfer.ts";
+import { keepMatrix } from "../transfer.ts";
 import { type Certificate, certify } from "./certificate.ts";
 import { type ExactMatrix, exactMatrix, freeExactMatrix, proveRegular } from "./exact.ts";
 import { approximateSolutions, factorize, type MethodFactors, scaledRightHandSides, unscaledSolutions } from "./factors.ts";
+import { heldRows } from "./held.ts";
 import { largest } from "./powers.ts";
 import { type ProductCorrector, productCorrector } from "./product.ts";
 import type { Progress } from "./progress.ts";
@@ -32,7 +33,7 @@ export interface Solver extends FactoredSystem {
   rescaled: FactoredSystem | null | undefined;
   /** Factors of a product (product.ts), if those of the matrix have no proof; null if these have none either. */
   product: ProductCorrector | null | undefined;
-  /** The matrix on the host, once an exact stage needs it. */
+  /** The held rows of the matrix, once an exact stage needs them. */
   exact: ExactMatrix | undefined;
   condition: number | undefined;
   /** Owned by factor(): its solves may overlap, so discarded factors are freed only when no call is pending. */
@@ -59,8 +60,9 @@ export function* openSolver(routine: string, A: StridedOperand, lasting: boolean
       isRegular: false,
     };
     if (needsScaledCopy(original)) {
-      const { data, n } = yield* exactMatrixOf(solver);
-      return { ...solver, system: yield* scaledSystem(routine, data, n, equilibrationExponents(data, n)) };
+      const exact = yield* exactMatrixOf(solver);
+      const scale = yield* equilibrationExponents(exact, exact.n);
+      return { ...solver, system: yield* scaledSystem(routine, exact, exact.n, scale) };
     }
     return solver;
   } catch (error) {
@@ -69,12 +71,12 @@ export function* openSolver(routine: string, A: StridedOperand, lasting: boolean
   }
 }
 
-/** The matrix on the host, for the exact stages. */
+/** The rows of the matrix that this process holds, for the exact stages. */
 export function* exactMatrixOf(solver: Solver): Routine<ExactMatrix> {
   if (!solver.exact) {
     const { routine, n, A } = solver.original;
-    const data = (yield* copyToHost(routine, A)) as Float64Array;
-    solver.exact ??= exactMatrix(routine, n, data);
+    const held = yield* heldRows(routine, A);
+    solver.exact ??= exactMatrix(routine, n, held);
   }
   return solver.exact;
 }

@@ -1,11 +1,43 @@
 // What the patterns of A and b imply for the solution: components that are zero (stage 2 of correct.ts), and the equations that determine
 // a component (for ties, in exact.ts). This is the block triangular structure of A, up to permutations.
 
-/** A square matrix, row by row. */
-interface DenseMatrix {
-  readonly n: number;
-  readonly data: Float64Array;
+import type { Routine } from "../../engines/steps.ts";
+import { type HeldRows, shareRows } from "./held.ts";
+
+/** Which entries of an n by n matrix are not zero, one bit for each. Every process has the pattern of the whole matrix. */
+export class Pattern {
+  /** Words of 32 bits per row. */
+  private readonly words: number;
+
+  private constructor(
+    readonly n: number,
+    private readonly bits: Uint32Array,
+  ) {
+    this.words = wordsFor(n);
+  }
+
+  /** The pattern of a matrix, from the rows that each process holds. */
+  static *of({ rows, data }: HeldRows, n: number): Routine<Pattern> {
+    const words = wordsFor(n);
+    // Pairs of words travel as numbers: shareRows() copies bits.
+    const own = new Float64Array((rows.length * words) / 2);
+    const bits = new Uint32Array(own.buffer);
+    for (let i = 0; i < rows.length; i++)
+      for (let j = 0; j < n; j++) {
+        const at = i * words + (j >>> 5);
+        if (data[i * n + j] !== 0) bits[at] = (bits[at] as number) | (1 << (j & 31));
+      }
+    const all = yield* shareRows({ rows, data: own }, n, words / 2);
+    return new Pattern(n, new Uint32Array(all.buffer, all.byteOffset, n * words));
+  }
+
+  has(i: number, j: number): boolean {
+    return ((this.bits[i * this.words + (j >>> 5)] as number) & (1 << (j & 31))) !== 0;
+  }
 }
+
+// An even number of words.
+const wordsFor = (n: number): number => 2 * Math.ceil(n / 64);
 
 /**
  * Which components of the solution of A x = b, for a regular A, are zero because of the patterns of A and b.
@@ -14,7 +46,8 @@ interface DenseMatrix {
  * b_k and the x_j with a_kj != 0. Starting from the rows with b_k != 0, mark every k whose row has a marked j. Let Z be the set of those
  * never marked. The rows of Z have b = 0 and no entry outside Z, so A_ZZ x_Z = 0. A_ZZ is regular because A is, so x_Z = 0.
  */
-export function structuralZeros({ n, data }: DenseMatrix, matching: Int32Array, b: Float64Array): Uint8Array {
+export function structuralZeros(pattern: Pattern, matching: Int32Array, b: Float64Array): Uint8Array {
+  const { n } = pattern;
   const isZero = new Uint8Array(n).fill(1);
   const queue = new Int32Array(n);
   let [head, tail] = [0, 0];
@@ -26,7 +59,7 @@ export function structuralZeros({ n, data }: DenseMatrix, matching: Int32Array, 
   for (let i = 0; i < n; i++) if (b[i] !== 0) mark(matching[i] as number);
   while (head < tail && tail < n) {
     const j = queue[head++] as number;
-    for (let i = 0; i < n; i++) if (data[i * n + j] !== 0) mark(matching[i] as number);
+    for (let i = 0; i < n; i++) if (pattern.has(i, j)) mark(matching[i] as number);
   }
   return isZero;
 }
@@ -35,7 +68,8 @@ export function structuralZeros({ n, data }: DenseMatrix, matching: Int32Array, 
  * The rows of A that determine component j of the solution: the row matched with j as above, the rows of the unknowns that occur in it,
  * and so on. These rows have no entries in other columns, so they form a system of their own, regular because A is.
  */
-export function determiningRows({ n, data }: DenseMatrix, matching: Int32Array, j: number): Int32Array {
+export function determiningRows(pattern: Pattern, matching: Int32Array, j: number): Int32Array {
+  const { n } = pattern;
   const rowOf = new Int32Array(n);
   for (let i = 0; i < n; i++) rowOf[matching[i] as number] = i;
   const isVisited = new Uint8Array(n);
@@ -48,19 +82,20 @@ export function determiningRows({ n, data }: DenseMatrix, matching: Int32Array, 
   };
   visit(j);
   for (let head = 0; head < count; head++) {
-    const row = (rows[head] as number) * n;
-    for (let k = 0; k < n; k++) if (data[row + k] !== 0) visit(k);
+    const row = rows[head] as number;
+    for (let k = 0; k < n; k++) if (pattern.has(row, k)) visit(k);
   }
   return rows.slice(0, count);
 }
 
 /** The column matched with each row, by augmenting paths; undefined if there is no perfect matching, and A is singular. */
-export function perfectMatching({ n, data }: DenseMatrix): Int32Array | undefined {
+export function perfectMatching(pattern: Pattern): Int32Array | undefined {
+  const { n } = pattern;
   const columnOf = new Int32Array(n).fill(-1);
   const rowOf = new Int32Array(n).fill(-1);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
-      if (rowOf[j] !== -1 || data[i * n + j] === 0) continue;
+      if (rowOf[j] !== -1 || !pattern.has(i, j)) continue;
       columnOf[i] = j;
       rowOf[j] = i;
       break;
@@ -77,7 +112,7 @@ export function perfectMatching({ n, data }: DenseMatrix): Int32Array | undefine
     for (;;) {
       const i = path[depth] as number;
       let j = next[i] as number;
-      while (j < n && (data[i * n + j] === 0 || seen[j] === start)) j++;
+      while (j < n && (seen[j] === start || !pattern.has(i, j))) j++;
       next[i] = j + 1;
       if (j === n) {
         if (depth-- === 0) return undefined;

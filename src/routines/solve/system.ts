@@ -2,13 +2,13 @@
 // docs/solve.md. solver.ts makes the Systems; every other file here works on them.
 
 import { ValueError } from "../../arrays/errors.ts";
-import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
+import type { StridedOperand } from "../../arrays/matrix.ts";
 import { newIntegers, newVector } from "../../arrays/vectors.ts";
 import type { Scaling } from "../../engines/approximate.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { powerOfTwo } from "../../exact/bits.ts";
-import { keepMatrix } from "../transfer.ts";
+import { type HeldRows, keepRows, maximumOver, newHeldVector, shareNumbers } from "./held.ts";
 import type { ScaleExponents } from "./integers.ts";
 import type { Dyadic } from "./measures.ts";
 import { exponent, largest, type Powers, timesPower } from "./powers.ts";
@@ -45,10 +45,10 @@ const MAX_RANGE = 300;
 export const needsScaledCopy = ({ rows, cols }: System): boolean => Math.max(rows.range, cols.range) > MAX_RANGE;
 
 /** Exponents that bring the largest entry of each row, and then of each column, to 1 or more and below 2. */
-export function equilibrationExponents(data: Float64Array, n: number): ScaleExponents {
-  const rows = new Int32Array(n);
-  const cols = new Int32Array(n).fill(NO_ENTRY);
-  for (let i = 0; i < n; i++) {
+export function* equilibrationExponents({ rows: held, data }: HeldRows, n: number): Routine<ScaleExponents> {
+  const rows = new Int32Array(held.length);
+  const cols = new Float64Array(n).fill(NO_ENTRY);
+  for (let i = 0; i < held.length; i++) {
     const size = largest(data.subarray(i * n, (i + 1) * n));
     rows[i] = size === 0 ? 0 : -exponent(size);
     for (let j = 0; j < n; j++) {
@@ -56,21 +56,25 @@ export function equilibrationExponents(data: Float64Array, n: number): ScaleExpo
       if (v > 0) cols[j] = Math.max(cols[j] as number, exponent(v) + (rows[i] as number));
     }
   }
-  return { rows, cols: cols.map((top) => (top === NO_ENTRY ? 0 : -top)) };
+  yield* maximumOver(cols);
+  return {
+    rows: Int32Array.from(yield* shareNumbers(held, rows, n)),
+    cols: Int32Array.from(cols, (top) => (top === NO_ENTRY ? 0 : -top)),
+  };
 }
 const NO_ENTRY = -(2 ** 30);
 
-/** to := 2^rows from 2^cols for n by n matrices, row by row, in place or not. */
-export function scaleMatrix(from: Float64Array, n: number, { rows, cols }: ScaleExponents, to: Float64Array): void {
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j < n; j++) to[i * n + j] = timesPower(from[i * n + j] as number, (rows[i] as number) + (cols[j] as number));
+/** to := 2^rows from 2^cols for the held rows of an n by n matrix, in place or not. */
+export function scaleMatrix({ rows: held, data: from }: HeldRows, n: number, { rows, cols }: ScaleExponents, to: Float64Array): void {
+  for (const [k, i] of held.entries())
+    for (let j = 0; j < n; j++) to[k * n + j] = timesPower(from[k * n + j] as number, (rows[i] as number) + (cols[j] as number));
 }
 
 /** The system of a scaled copy of a matrix. Bits below 2^-1074 are lost: factors are those of the copy, proofs hold for the matrix. */
-export function* scaledSystem(routine: string, data: Float64Array, n: number, preScale: ScaleExponents): Routine<System> {
-  const copy = newVector(routine, data, n * n);
-  scaleMatrix(data, n, preScale, copy);
-  const allocation = yield* keepMatrix(routine, rowMajor(copy, n, n), true);
+export function* scaledSystem(routine: string, held: HeldRows, n: number, preScale: ScaleExponents): Routine<System> {
+  const data = yield* newHeldVector(routine, held.data.length);
+  scaleMatrix(held, n, preScale, data);
+  const allocation = yield* keepRows(routine, { rows: held.rows, data }, n, n);
   try {
     return { ...(yield* systemOf(routine, allocation)), preScale };
   } catch (error) {
