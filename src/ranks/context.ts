@@ -162,8 +162,12 @@ export async function together<R>({ comm }: Context, name: string, body: () => R
   await comm.gatherAll(Int32Array.of(failure === undefined ? 0 : 1), flags).wait();
   const first = flags.indexOf(1);
   if (first < 0) return result as R;
-  const isOwn = once ? first === comm.rank : failure !== undefined;
-  throw isOwn ? failure : new OtherRankError(`${name}: rank ${first} failed`);
+  throw failTogether(name, once && first !== comm.rank ? undefined : failure, first);
+}
+
+/** The error of a rank after one or several have failed: its own, or one that names the first. */
+export function failTogether(name: string, failure: unknown, first: number): unknown {
+  return failure === undefined ? new OtherRankError(`${name}: rank ${first} failed`) : failure;
 }
 
 function describeCall(name: string, facts: Facts | undefined): string {

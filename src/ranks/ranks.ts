@@ -13,6 +13,7 @@ import { engineRow, KINDS } from "../engines/table.ts";
 import { onThisThread } from "../engines/wasm/backend.ts";
 import type { IterativeOptions, IterativeSolution } from "../routines/krylov/types.ts";
 import type { RoundOptions } from "../routines/level1.ts";
+import type { Solution, SolveOptions } from "../routines/solve/types.ts";
 import type { MatrixProductOptions, MatrixVectorOptions } from "../routines/types.ts";
 import { Context } from "./context.ts";
 import { exgemm } from "./dense/gemm.ts";
@@ -25,8 +26,9 @@ import { extrsv } from "./dense/trsv.ts";
 import { solveOnRanks } from "./krylov.ts";
 import { accumulate, rankReductions } from "./level1.ts";
 import { Communicator } from "./mpi/communicator.ts";
+import { factor, solve } from "./solve/solve.ts";
 import { exspmv, sparse } from "./sparse.ts";
-import type { Distributed, DistributedLU, GridOptions } from "./types.ts";
+import type { Distributed, DistributedFactors, DistributedLU, GridOptions } from "./types.ts";
 
 /** Options of openRanks(). */
 export interface RankOptions {
@@ -84,6 +86,13 @@ export interface Ranks {
   extrsv(T: Distributed<Matrix>, b: Float64Array, options?: TriangularOptions): Promise<Float64Array>;
   /** P A = L U with partial pivoting. */
   exlu(A: Distributed<Matrix>): Promise<DistributedLU>;
+  /**
+   * The exact solution of A x = b, every component rounded once, as solve() of one machine; b and x are whole on every rank. Factors are
+   * binary64: the method "mixed" is refused. An abort on any rank counts.
+   */
+  solve(A: Distributed<Matrix>, b: Float64Array | Matrix, options?: SolveOptions): Promise<Solution>;
+  /** The factors of A with their proof, for several right-hand sides. */
+  factor(A: Distributed<Matrix>, options?: SolveOptions): Promise<DistributedFactors>;
   /**
    * A square sparse matrix by block rows, of which `part` has the rows from `firstRow` on and all columns; `rows` is the order of the
    * whole. The parts follow each other in the order of the ranks; some may be empty. The part is copied; `local` has it by rows, and must
@@ -158,6 +167,8 @@ function ranksOf(context: Context): Ranks {
     exgemm: (alpha, A, B, beta, C, options) => exgemm(context, alpha, A, B, beta, C, options),
     extrsv: (T, b, options) => extrsv(context, T, b, options),
     exlu: (A) => exlu(context, A),
+    solve: (A, b, options) => solve(context, A, b, options),
+    factor: (A, options) => factor(context, A, options),
     sparse: (part, firstRow, rows) => sparse(context, part, firstRow, rows),
     exspmv: (alpha, A, x, beta, y, options) => exspmv(context, alpha, A, x, beta, y, options),
     cg: (A, b, options) => solveOnRanks(context, "cg", A, b, options),

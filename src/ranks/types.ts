@@ -1,5 +1,6 @@
 // The public types of halfulp/mpi: the ranks of a job and what is spread over them.
 import type { Matrix, Sparse } from "../arrays/types.ts";
+import type { Solution, SolveOptions } from "../routines/solve/types.ts";
 
 /** How a matrix is laid out over the ranks. */
 export interface GridOptions {
@@ -28,4 +29,12 @@ export interface DistributedLU {
   readonly pivots: Int32Array;
   /** x for a right-hand side b, both whole on every rank. */
   solve(b: Float64Array, options?: { refine?: number | undefined }): Promise<Float64Array>;
+}
+
+/** The factors of a distributed matrix with their proof, for several right-hand sides. */
+export interface DistributedFactors {
+  /** As solve() of Ranks, without the factorisation. */
+  solve(b: Float64Array | Matrix, options?: SolveOptions): Promise<Solution>;
+  /** Free the factors, on every rank. */
+  free(): Promise<void>;
 }

@@ -230,10 +230,19 @@ class DistributedFactors implements DistributedLU {
     });
   }
 
-  private async substitute(b: Float64Array): Promise<Float64Array> {
-    const { context, lu, pivots } = this;
-    for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
-    const y = await solveTriangle(context, lu, { ...SUBSTITUTION, upper: false, unit: true }, b);
-    return solveTriangle(context, lu, { ...SUBSTITUTION, upper: true, unit: false }, y);
+  private substitute(b: Float64Array): Promise<Float64Array> {
+    return substituteExactly(this.context, this.lu, this.pivots, b);
   }
+}
+
+/** Row swaps, which change b, and both triangular solves, inside a call of all ranks. */
+export async function substituteExactly(
+  context: Context,
+  lu: DistributedMatrix,
+  pivots: Int32Array,
+  b: Float64Array,
+): Promise<Float64Array> {
+  for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
+  const y = await solveTriangle(context, lu, { ...SUBSTITUTION, upper: false, unit: true }, b);
+  return solveTriangle(context, lu, { ...SUBSTITUTION, upper: true, unit: false }, y);
 }

@@ -2,7 +2,7 @@
 // nothing of MPI. All calls are nonblocking and are made on the calling thread. Both libraries poll in blocking calls, which on a machine
 // with more ranks than cores takes the core away from the rank that is waited for; a Pending spins briefly, then sleeps.
 import { EngineError } from "../../arrays/errors.ts";
-import { type Library, launcher, loadLibrary } from "./library.ts";
+import { type Handle, type Library, launcher, loadLibrary } from "./library.ts";
 
 /** Bytes sent to, or received from, another rank. */
 export interface Message {
@@ -110,9 +110,18 @@ export class Communicator {
 
   /** words := their sums over all ranks. */
   sum(words: BigInt64Array): Pending {
+    return this.reduce(words, this.mpi.sum);
+  }
+
+  /** words := their largest over all ranks, element by element. */
+  max(words: BigInt64Array): Pending {
+    return this.reduce(words, this.mpi.max);
+  }
+
+  private reduce(words: BigInt64Array, operation: Handle): Pending {
     const { mpi } = this;
     return this.start([words], (request) =>
-      mpi.call.MPI_Iallreduce?.(mpi.inPlace, words, words.length, mpi.int64, mpi.sum, mpi.world, request),
+      mpi.call.MPI_Iallreduce?.(mpi.inPlace, words, words.length, mpi.int64, operation, mpi.world, request),
     );
   }
 

@@ -27,7 +27,7 @@ interface Interface {
   readonly inPlace: number;
 }
 
-type Constant = "world" | "int64" | "byte" | "sum";
+type Constant = "world" | "int64" | "byte" | "sum" | "max";
 
 const MPICH: Interface = {
   name: "MPICH",
@@ -35,7 +35,7 @@ const MPICH: Interface = {
   packages: "mpich",
   handle: "int",
   requestBytes: 4,
-  constants: { world: 0x44000000, int64: 0x4c00083a, byte: 0x4c00010d, sum: 0x58000003 },
+  constants: { world: 0x44000000, int64: 0x4c00083a, byte: 0x4c00010d, sum: 0x58000003, max: 0x58000001 },
   funneled: 1,
   statusesIgnore: 1,
   inPlace: -1,
@@ -47,7 +47,13 @@ const OPEN_MPI: Interface = {
   packages: "openmpi-bin",
   handle: "void *",
   requestBytes: 8,
-  constants: { world: "ompi_mpi_comm_world", int64: "ompi_mpi_int64_t", byte: "ompi_mpi_byte", sum: "ompi_mpi_op_sum" },
+  constants: {
+    world: "ompi_mpi_comm_world",
+    int64: "ompi_mpi_int64_t",
+    byte: "ompi_mpi_byte",
+    sum: "ompi_mpi_op_sum",
+    max: "ompi_mpi_op_max",
+  },
   funneled: 1,
   statusesIgnore: 0,
   inPlace: 1,
@@ -60,7 +66,7 @@ const MPI_5: Interface = {
   packages: "mpich",
   handle: "void *",
   requestBytes: 8,
-  constants: { world: 0x101, int64: 0x258, byte: 0x247, sum: 0x21 },
+  constants: { world: 0x101, int64: 0x258, byte: 0x247, sum: 0x21, max: 0x23 },
   funneled: 1024,
   statusesIgnore: 0,
   inPlace: 1,
@@ -204,5 +210,6 @@ function bind(library: Loaded, file: string): Library {
     int64: value("int64"),
     byte: value("byte"),
     sum: value("sum"),
+    max: value("max"),
   };
 }

@@ -113,7 +113,7 @@ export function* multiplyHeld(routine: string, { rows, data }: HeldRows, A: Stri
     const columns = yield* readDistributedColumns(A, first, count);
     const [right, wide] = columns ? [rowMajor(columns, n, count), count] : [A, cols];
     const out = { ...rowMajor(product, rows.length, wide), offset: columns ? first : 0, rowStride: cols };
-    if (rows.length > 0) yield (kernels) => kernels.gemm(1, rowMajor(data, rows.length, n), right, 0, out);
+    yield (kernels) => kernels.gemm(1, rowMajor(data, rows.length, n), right, 0, out);
     if (!columns) break;
   }
   return { rows, data: product };
