@@ -15,6 +15,8 @@ import { count, figure, printTable } from "./harness/table.mjs";
 import { jobsFor, limitsOf, SECTIONS, timesOf } from "./ranks/cases.mjs";
 
 const OPEN_MPI = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"];
+// Without ssh on the machine Open MPI does not start, unless it is told that it needs none.
+const WITHOUT_SSH = { OMPI_MCA_plm_rsh_agent: "" };
 const SECONDS = 300; // of a job, at most
 
 const cores = availableParallelism();
@@ -35,24 +37,24 @@ function findLibraries() {
   const found = ["mpirun.mpich", "mpirun.openmpi", "mpirun"].flatMap((command) => {
     const { status, stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
     if (status !== 0) return [];
-    const isOpenMpi = stdout.includes("Open MPI");
+    const isOpenMpi = /Open MPI|OpenRTE/.test(stdout);
     return [
       {
         name: isOpenMpi ? "openmpi" : "mpich",
         command,
         file: isOpenMpi ? "libmpi.so.40" : "libmpich.so.12",
         flags: isOpenMpi ? OPEN_MPI : [],
-        env: ownLibrary(command, isOpenMpi),
+        env: isOpenMpi ? { ...WITHOUT_SSH, ...ownLibrary(command) } : {},
       },
     ];
   });
   return found.filter(({ name }, i) => found.findIndex((each) => each.name === name) === i);
 }
 
-// The library next to an mpirun outside of the usual folders, which the loader may not find by its name.
-function ownLibrary(command, isOpenMpi) {
+// The library next to an mpirun of Open MPI outside of the usual folders, which the loader may not find by its name.
+function ownLibrary(command) {
   const path = (process.env.PATH ?? "").split(":").find((folder) => existsSync(join(folder, command)));
-  if (!isOpenMpi || path === undefined || process.env.HALFULP_MPI !== undefined) return {};
+  if (path === undefined || process.env.HALFULP_MPI !== undefined) return {};
   const file = join(dirname(realpathSync(join(path, command))), "../lib/libmpi.so.40");
   return existsSync(file) ? { HALFULP_MPI: file } : {};
 }
@@ -87,7 +89,8 @@ function start({ command, flags, env }, ranks, words) {
     timeout: 1000 * SECONDS,
   });
   if (status === 0) return JSON.parse(stdout.trim().split("\n").at(-1));
-  const reason = `${stderr ?? ""}`.split("\n").find((line) => /Error|halfulp:/.test(line)) ?? error?.message ?? `exit code ${status}`;
+  const lines = (stderr ?? "").split("\n").filter((line) => /\w/.test(line));
+  const reason = lines.find((line) => /Error|halfulp:/.test(line)) ?? lines[0] ?? error?.message ?? `exit code ${status}`;
   return { failed: reason.trim() };
 }
 

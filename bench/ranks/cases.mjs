@@ -26,7 +26,6 @@ export function jobsFor(counts, cores, quick) {
   const side = size(96, 192, 16);
   const length = size(16_000_000, 2 ** 27, 100_000);
   const methods = ["exspmv", "cg-none", "cg-jacobi", "bicgstab-none", "gmres-none"];
-  const memory = { section: "memory", once: true, several: true };
   return [
     {
       section: "level1",
@@ -45,7 +44,7 @@ export function jobsFor(counts, cores, quick) {
     dense("enclosures", size(100_000, 100_000, 100), 5, { several: true }),
     { section: "cg", name: "cg", n: side, program: "cg.mjs", args: [side, quick ? 4 : 20, methods.join(",")] },
     { ...dense("solve", size(2000, 2000, 96), 2), section: "solve" },
-    ...(most >= MANY || quick ? [{ ...dense("exlu", size(0, 8192, 96), 1), ...memory }] : []),
+    { ...dense("exlu", size(4096, 8192, 96), 1), section: "memory", once: true, several: true },
     { section: "messages", name: "messages", program: "messages.mjs", args: quick ? [10, 3] : [], several: true, once: true },
   ];
 }

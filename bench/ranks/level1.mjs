@@ -12,8 +12,8 @@ async function long() {
   const [from, to] = share(length);
   const [x, y] = [allocate(to - from), allocate(to - from)];
   for (let i = from; i < to; i++) {
-    x[i - from] = ((Math.imul(i, 0x9e3779b1) ^ i) | 1) / 2 ** 31;
-    y[i - from] = ((Math.imul(i, 0x85ebca6b) ^ i) | 1) / 2 ** 31;
+    x[i - from] = Math.sin(i);
+    y[i - from] = Math.cos(3 * i);
   }
   return timed(rounds, () => ranks.exdot(x, y));
 }
