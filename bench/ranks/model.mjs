@@ -34,7 +34,7 @@ const read = (name) => ({ name, ...JSON.parse(readFileSync(join(folder, name), "
 export function tables() {
   const files = readdirSync(folder).filter((name) => /^ranks.*\.json$/.test(name));
   const base = read(CALIBRATION);
-  const rates = calibrated(base.results[0]);
+  const rates = calibrated(base.results);
   const model = new Model(rates, ASSUMED.network);
   return {
     constants: () => constantsTable(base, rates),
@@ -45,47 +45,64 @@ export function tables() {
   };
 }
 
-/** The case of a library's results, and its run on this number of ranks. */
+const SEVERAL = undefined;
+
+/** The run of a case on this number of ranks; with SEVERAL the first on more than one. */
 function runOf({ cases }, section, name, ranks, n) {
   const found = cases.find((each) => each.section === section && each.name === name && (n === undefined || each.n === n));
-  const run = found?.runs.find((each) => (ranks === undefined ? each.ranks > 1 : each.ranks === ranks) && !each.failed);
+  const run = found?.runs.find((each) => (ranks === SEVERAL ? each.ranks > 1 : each.ranks === ranks) && !each.failed);
   return run && { ...run, n: found.n };
 }
 
-// Seconds per unit of work on one rank, and of exchanges. What a file does not have is that of `otherwise`.
-function calibrated(results, otherwise = {}) {
-  const rate = (name, section, work) => {
-    const run = runOf(results, section, name, 1);
-    const ms = name === "exdot" ? run?.longMs : run?.ms;
-    return ms === undefined ? otherwise[name] : ms / 1000 / work(run.n);
+const least = (values) => {
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
+};
+
+// Seconds per unit of work, and of exchanges with the library whose messages are fastest, or the given one. Work on one rank is the same
+// with every library: the least time counts. What a file does not have is that of `otherwise`.
+function calibrated(libraries, otherwise = {}, library) {
+  const rate = (name, section, work, ranks) =>
+    least(
+      libraries.map((results) => {
+        const run = runOf(results, section, name, ranks);
+        const ms = section === "level1" ? run?.longMs : run?.ms;
+        return ms === undefined ? undefined : ms / 1000 / work(run);
+      }),
+    );
+  const measured = {
+    exdot: rate("exdot", "level1", ({ n }) => n, 1),
+    exgemv: rate("exgemv", "dense", ({ n }) => n ** 2, 1),
+    exgemm: rate("exgemm", "dense", ({ n }) => n ** 3, 1),
+    exlu: rate("exlu", "dense", ({ n }) => n ** 3 / 3, 1),
+    gather: rate("gather", "dense", ({ n }) => n ** 2, 1),
+    enclosure: rate("enclosures", "dense", ({ n, ranks }) => n * ranks, SEVERAL),
+    grid: ofGrid(libraries.flatMap((results) => runOf(results, "cg", "cg", 1) ?? [])),
+    ...substitution(libraries),
+    ...(library ? [library] : libraries)
+      .flatMap((results) => runOf(results, "messages", "messages", SEVERAL) ?? [])
+      .map(exchanges)
+      .sort((a, b) => a.network.latency - b.network.latency)[0],
   };
-  const messages = runOf(results, "messages", "messages");
-  const enclosures = runOf(results, "dense", "enclosures");
-  const sparse = runOf(results, "cg", "cg", 1);
-  const ofGrid = sparse && Object.fromEntries(Object.entries(sparse.ms).map(([name, ms]) => [name, ms / 1000 / sparse.n ** 3]));
-  return {
-    exdot: rate("exdot", "level1", (n) => n),
-    exgemv: rate("exgemv", "dense", (n) => n ** 2),
-    exgemm: rate("exgemm", "dense", (n) => n ** 3),
-    exlu: rate("exlu", "dense", (n) => n ** 3 / 3),
-    gather: rate("gather", "dense", (n) => n ** 2),
-    ...(substitution(results) ?? { block: otherwise.block, products: otherwise.products }),
-    enclosure: enclosures ? enclosures.ms / 1000 / enclosures.n / enclosures.ranks : otherwise.enclosure,
-    grid: ofGrid ?? otherwise.grid,
-    ...(messages
-      ? exchanges(messages)
-      : { make: otherwise.make, pick: otherwise.pick, starting: otherwise.starting, network: otherwise.network }),
-  };
+  return { ...otherwise, ...Object.fromEntries(Object.entries(measured).filter(([, value]) => value !== undefined)) };
+}
+
+// By method, per node.
+function ofGrid(runs) {
+  if (runs.length === 0) return undefined;
+  const methods = Object.keys(runs[0].ms);
+  return Object.fromEntries(methods.map((method) => [method, least(runs.map(({ n, ms }) => ms[method] / 1000 / n ** 3))]));
 }
 
 // extrsv of two orders: the time of a block, and of a product.
-function substitution(results) {
-  const found = results.cases.filter(({ name, section }) => section === "dense" && name === "extrsv");
-  const [small, large] = found.map(({ n, runs }) => ({ n, s: runs[0].ms / 1000 }));
-  if (!large) return undefined;
-  // s = (n / 256) block + (n^2 / 2) products
-  const products = Math.max(0, (2 * (large.s / large.n - small.s / small.n)) / (large.n - small.n));
-  return { products, block: (small.s / small.n - (small.n / 2) * products) * TRSV.block };
+function substitution(libraries) {
+  const orders = [...new Set(libraries.flatMap(({ cases }) => cases.filter(({ name }) => name === "extrsv").map(({ n }) => n)))];
+  const [small, large] = orders.map((n) => ({ n, ms: least(libraries.map((results) => runOf(results, "dense", "extrsv", 1, n)?.ms)) }));
+  if (large?.ms === undefined || small.ms === undefined) return {};
+  // seconds = (n / 256) block + (n^2 / 2) products
+  const perRow = ({ n, ms }) => ms / 1000 / n;
+  const products = Math.max(0, (2 * (perRow(large) - perRow(small))) / (large.n - small.n));
+  return { products, block: Math.max(0, (perRow(small) - (small.n / 2) * products) * TRSV.block) };
 }
 
 // The network of the machine that was measured, and what it takes to start an exchange there, beside its messages.
@@ -307,7 +324,7 @@ function stopsTable(model) {
 function measuredTable(files, base) {
   const rows = files.flatMap((file) =>
     file.results.flatMap((results) => {
-      const model = new Model(calibrated(results, calibrated(base.results[0])));
+      const model = new Model(calibrated(file.results, calibrated(base.results), results));
       model.network = model.rates.network;
       const machine = `${file.cores} cores, ${results.library}`;
       return results.cases.flatMap(({ section, name, n, runs }) =>
@@ -333,11 +350,11 @@ function comparisons(model, { section, name, n, run }) {
   return ROUTINES.includes(name) ? [cells(name, run.ms)] : [];
 }
 
-function constantsTable({ machine, versions, results, cores }, rates) {
+function constantsTable({ machine, versions, cores }, rates) {
   const { network, starting, grid } = rates;
   const us = (s) => `${figure(1e6 * s)} µs`;
   const ns = (s) => `${figure(1e9 * s)} ns`;
-  const where = `measured, ${machine.processor}, ${cores} cores, Node ${versions.node}, ${results[0].library}`;
+  const where = `measured, ${machine.processor}, ${cores} cores, Node ${versions.node}`;
   const rows = [
     ["`exdot`, per element", ns(rates.exdot), where],
     ["`exgemv`, per entry of the matrix", ns(rates.exgemv), where],
@@ -357,7 +374,7 @@ function constantsTable({ machine, versions, results, cores }, rates) {
     [
       "to start a sum, a broadcast, an allgather",
       [starting.sum, starting.broadcast, starting.allgather].map(us).join(", "),
-      `${where}, beside the latency`,
+      `${where}; without the latency`,
     ],
     ["a message between two ranks of one machine", `${us(network.latency)}, ${figure(network.bandwidth / 1e9)} GB/s`, where],
     [
