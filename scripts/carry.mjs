@@ -1,7 +1,8 @@
-// A folder with everything that a machine without a network needs to run the GPU benchmarks and the tests of engines: this package
-// as built, its tests, koffi, and Node itself; with --before, another build of the package to compare with.
+// A folder with everything that a machine without a network needs to run the GPU benchmarks, those of ranks and the tests of engines: this
+// package as built, its tests, koffi, and Node itself; with --before, another build of the package to compare with.
 //   node scripts/carry.mjs [folder] [--before DIST]
-// On that machine: ./node bench/gpu.mjs, ./node bench/cores.mjs, ./node bench/compare.mjs before/dist dist --opencl --large, and
+// On that machine: ./node bench/gpu.mjs, ./node bench/cores.mjs, ./node bench/ranks.mjs --ranks 16,
+// ./node bench/compare.mjs before/dist dist --opencl --large, and
 // HALFULP_ENGINES=opencl ./node tests/run.mjs
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

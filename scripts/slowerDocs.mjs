@@ -1,11 +1,11 @@
-// Generates the tables of docs/slower.md, between `<!-- name -->` and `<!-- end -->`, from the files in bench/results. `npm run docs` runs
-// it. With --check it writes nothing, and exits with 1 if the page is out of date.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// Generates the tables of docs/slower.md from the files in bench/results. `npm run docs` runs it. With --check it writes nothing, and exits
+// with 1 if the page is out of date.
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fillTables } from "./docTables.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const FILE = join(root, "docs/slower.md");
 const results = (name) => JSON.parse(readFileSync(join(root, "bench/results", name), "utf8"));
 // Of runs that may be missing: their limits, none of a file that is not there.
 const limitsOf = (name) => (existsSync(join(root, "bench/results", name)) ? results(name).limits : []);
@@ -79,13 +79,7 @@ const TABLES = {
   },
 };
 
-const page = readFileSync(FILE, "utf8");
-const filled = page.replace(/<!-- (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name) => `<!-- ${name} -->\n${TABLES[name]()}\n<!-- end -->`);
-if (!process.argv.includes("--check")) writeFileSync(FILE, filled);
-else if (filled !== page) {
-  console.error("docs/slower.md is out of date: npm run docs");
-  process.exitCode = 1;
-}
+fillTables("docs/slower.md", TABLES);
 
 function found(cases, wanted) {
   const one = cases.find((candidate) => Object.entries(wanted).every(([key, value]) => candidate[key] === value));

@@ -1,41 +1,43 @@
-// Under mpirun: exgemm or exlu of distributed matrices. Rank 0 prints one line of JSON: the median time, and the memory of the rank that
-// used most, above that of an idle rank, as a share of the matrices that all ranks hold together.
-//   mpirun -n 2 node bench/ranks/dense.mjs exgemm|exlu [ORDER] [ROUNDS]
-import { readFileSync } from "node:fs";
-import { openRanks } from "../../dist/mpi.js";
+// Under mpirun: a routine on distributed matrices. The median time, and the memory of the rank that used most, above that of an idle one.
+//   mpirun -n 2 node bench/ranks/dense.mjs exgemv|exgemm|extrsv|exlu|solve|gather|enclosures [ORDER] [ROUNDS]
+// "gather" copies a matrix to rank 0. "enclosures" is an exgemv whose rows have one entry on each rank: nearly all of its time is spent on
+// the sums over ranks.
+import { finish, largest, memory, ranks, timed } from "./job.mjs";
 
-const routine = process.argv[2];
-const [n = 1024, rounds = 5] = process.argv.slice(3).map(Number);
-const ranks = await openRanks();
-const megabytes = (field) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024;
+const [routine, ...numbers] = process.argv.slice(2);
+const [n = 1024, rounds = 3] = numbers.map(Number);
+
+const ROUTINES = {
+  exgemv: { run: ({ A, b, x }) => ranks.exgemv(1, A, b, 0, x) },
+  exgemm: { run: ({ A, B, C }) => ranks.exgemm(1, A, B, 0, C), matrices: ["A", "B", "C"] },
+  extrsv: { run: ({ A, b }) => ranks.extrsv(A, b) },
+  exlu: { run: ({ A }) => ranks.exlu(A), after: ({ lu }) => lu.free() },
+  solve: { run: ({ A, b }) => ranks.solve(A, b) },
+  gather: { run: ({ A }) => ranks.gather(A) },
+  enclosures: { run: ({ A, b, x }) => ranks.exgemv(1, A, b, 0, x), cols: ranks.size, options: { blockSize: 1, grid: [1, ranks.size] } },
+};
+const { run, after, matrices = ["A"], cols, options } = ROUTINES[routine];
+
 // A warm-up of the compiled code and of the MPI library, so that an idle rank has both.
-await run(await matricesOf(64));
-const idle = megabytes("VmRSS");
-const matrices = await matricesOf(n);
-const times = [];
-for (let k = 0; k < rounds; k++) {
-  await ranks.exsum(new Float64Array(1)); // all ranks start together
-  const start = performance.now();
-  const result = await run(matrices);
-  times.push(performance.now() - start);
-  result.lu?.free();
-}
-times.sort((a, b) => a - b);
-const mine = new Float64Array(ranks.size);
-mine[ranks.rank] = megabytes("VmHWM") - idle;
-let peak = 0;
-for (const each of mine.keys()) peak = Math.max(peak, await ranks.exsum(mine.subarray(each, each + 1)));
-if (ranks.rank === 0)
-  console.log(JSON.stringify({ library: ranks.library, ranks: ranks.size, routine, n, ms: times[rounds >> 1], peakMB: peak }));
-await ranks.close();
+await after?.(await run(await operandsOf(64)));
+const idle = memory("VmRSS");
+const operands = await operandsOf(n);
+const ms = await timed(rounds, () => run(operands), after);
+const peakMB = idle === undefined ? undefined : await largest(memory("VmHWM") - idle);
+await finish({ routine, n, ms, peakMB });
 
-function matricesOf(order) {
-  const make = (seed) => ranks.matrix(order, order, (i, j) => mixed(seed * order * order + i * order + j) / 2 ** 31);
-  return Promise.all((routine === "exgemm" ? [1, 2, 3] : [1]).map(make));
-}
-
-function run([A, B, C]) {
-  return routine === "exgemm" ? ranks.exgemm(1, A, B, 0, C) : ranks.exlu(A);
+async function operandsOf(order) {
+  const width = cols ?? order;
+  const made = {};
+  // The diagonal is large enough for extrsv not to overflow.
+  for (const [k, name] of matrices.entries())
+    made[name] = await ranks.matrix(
+      order,
+      width,
+      (i, j) => mixed((k * order + i) * width + j) / 2 ** 31 + (i === j ? Math.sqrt(order) : 0),
+      options,
+    );
+  return { ...made, b: Float64Array.from({ length: width }, (_, i) => mixed(i) / 2 ** 31), x: new Float64Array(order) };
 }
 
 // A random-looking 32-bit integer.
