@@ -4,9 +4,11 @@
 import { asRow, checkSeparate, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix } from "../../arrays/types.ts";
 import { embeddedVectors } from "../../engines/embeddedVectors.ts";
-import { settleWithin } from "../../exact/certify.ts";
+import { certify, settleWithin } from "../../exact/certify.ts";
+import { addEnclosure, startEnclosure } from "../../exact/enclosure.ts";
 import { store } from "../../exact/store.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
+import { twoProd } from "../../exact/transforms.ts";
 import { checkProduct, checkProductSizes } from "../../routines/dense/gemv.ts";
 import { copiedOutput } from "../../routines/outputs.ts";
 import type { MatrixVectorOptions } from "../../routines/types.ts";
@@ -149,32 +151,52 @@ class Product {
 
   // The result for row i, if the enclosures of its parts decide it. A part S is p1 + p2 with p1 = RN(S) and p2 = RN(S - p1): it is off by
   // at most half a unit in the last place of p2, which is below 2^-53 |p2| or 2^-1075. The bounds below are twice that, so that their own
-  // roundings do not matter.
+  // roundings do not matter. The usual case, alpha = 1 or -1, is tried in binary64 first: 0.1 µs for two parts, where exact digits take 8.
   private decide(i: number, all: Float64Array, length: number): number | undefined {
     const { A, alpha, beta, y, sum } = this;
     const at = A.rows.local(i);
     let bound = 0;
+    startEnclosure();
     sum.clear();
-    for (let c = 0; c < A.cols.parts; c++) {
-      const start = 2 * length * A.rankOf(i, c);
+    const starts = this.startsOf(i, length);
+    for (const start of starts) {
       const p1 = all[start + at] as number;
       const p2 = all[start + length + at] as number;
       if (!Number.isFinite(p1)) return undefined; // an overflow, or a term that is not finite
-      sum.add(p1).add(p2);
-      bound += Math.abs(p2) * 2 ** -52 + 2 ** -1074;
+      const own = Math.abs(p2) * 2 ** -52 + 2 ** -1074;
+      addEnclosure(alpha * p1, alpha * p2, own);
+      bound += own;
     }
+    const quick = Math.abs(alpha) === 1 && this.addsExactly(beta, y[i] as number) ? certify(false, "nearest", "binary64") : Number.NaN;
+    if (quick === quick) return quick;
     bound = bound * Math.abs(alpha) + 2 ** -1074;
     if (!Number.isFinite(bound)) return undefined;
+    for (const start of starts) sum.add(all[start + at] as number).add(all[start + length + at] as number);
     sum.scale(alpha);
     if (beta !== 0) sum.addProduct(beta, y[i] as number);
     return settleWithin(sum, bound, false, "nearest", "binary64");
+  }
+
+  // Where the parts of row i begin, one for each part of the columns.
+  private startsOf(i: number, length: number): number[] {
+    const { A } = this;
+    return Array.from({ length: A.cols.parts }, (_, c) => 2 * length * A.rankOf(i, c));
+  }
+
+  // Add beta y to the enclosure; false if its product is not the sum of two numbers (twoProd).
+  private addsExactly(beta: number, y: number): boolean {
+    if (beta === 0 || y === 0) return Number.isFinite(beta);
+    const p = beta * y;
+    if (!(Math.abs(p) > 2 ** -900 && Math.abs(p) < 2 ** 900 && Math.abs(beta) < 2 ** 900 && Math.abs(y) < 2 ** 900)) return false;
+    addEnclosure(p, twoProd(beta, y, p), 0);
+    return true;
   }
 
   // The terms of row i if alpha is not finite: every part that has terms is NaN or an infinity.
   private addSpecials(i: number, all: Float64Array, length: number): Superaccumulator {
     const { A, sum } = this;
     sum.clear();
-    for (let c = 0; c < A.cols.parts; c++) sum.add(all[2 * length * A.rankOf(i, c) + A.rows.local(i)] as number);
+    for (const start of this.startsOf(i, length)) sum.add(all[start + A.rows.local(i)] as number);
     return sum;
   }
 
