@@ -55,7 +55,7 @@ const settled = async (calls: Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).map((each) => (each.status === "fulfilled" ? each.value : each.reason));
 const nothing: Prepared<string> = { facts: {}, body: () => "done" };
 
-describe("calls of all ranks", () => {
+describe("calls of all ranks", { timeout: 20_000 }, () => {
   test("facts that differ are named with their ranks, and the next call works", async () => {
     const all = contexts(5);
     const call = (value: (rank: number) => number) =>

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { engineRow } from "../../src/engines/table.ts";
-import { FULL } from "../effort.ts";
+import { cases, FULL } from "../effort.ts";
 
 /** How each library starts a job. The tests run as root, and with more ranks than cores. */
 const LAUNCHERS = {
@@ -28,6 +28,9 @@ export function jobs(quick: readonly number[]): [library: MpiLibrary, ranks: num
   const counts = (i: number): readonly number[] => (FULL ? [1, 2, 3, 4, 6, 8] : i === 0 ? quick : [2]);
   return LIBRARIES.flatMap((library, i) => counts(i).map((ranks): [MpiLibrary, number] => [library, ranks]));
 }
+
+/** The number of random cases of a job: eight ranks on two cores take turns. */
+export const casesOn = (ranks: number, full: number): number => cases(ranks > 4 ? Math.ceil(full / 4) : full, 4);
 
 /** The engines of this machine, one for each rank of a job in which they differ. */
 export const UNLIKE_ENGINES = ["wasm", "threads", ...("device" in (await engineRow("opencl").probe()) ? ["opencl"] : [])];

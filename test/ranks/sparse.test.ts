@@ -1,15 +1,14 @@
 // Sparse matrices by block rows: products and iterative solvers with the bits of the synchronous functions, and errors on all ranks.
 import { describe, expect, test } from "vitest";
-import { cases, SEED } from "../effort.ts";
-import { jobs, LIBRARIES, MISSING, type MpiLibrary, runJob, UNLIKE_ENGINES } from "./job.ts";
-
-const CASES = cases(60, 4);
+import { SEED } from "../effort.ts";
+import { casesOn, jobs, LIBRARIES, MISSING, type MpiLibrary, runJob, UNLIKE_ENGINES } from "./job.ts";
 
 describe.skipIf(MISSING !== "")(`sparse matrices over ranks${MISSING}`, () => {
   test.each(jobs([1, 2, 3]))("%s, %i ranks: random cases have the bits of the synchronous functions", async (library, ranks) => {
-    const { code, out, err } = await runJob(library, ranks, "sparse.mjs", [String(SEED), String(CASES)]);
+    const cases = casesOn(ranks, 60);
+    const { code, out, err } = await runJob(library, ranks, "sparse.mjs", [String(SEED), String(cases)], { seconds: 500 });
     expect(code, `seed ${SEED}: ${err}`).toBe(0);
-    expect(out).toContain(`cases ${CASES}; `);
+    expect(out).toContain(`cases ${cases}; `);
     for (const reason of ["SingularError", "breakdown", "maxIterations", "notFinite", "stagnation", "tolerance"])
       expect(out).toContain(reason);
   });

@@ -53,6 +53,23 @@ async function gathered(A) {
   return found?.data;
 }
 
+// The terms of a sum in two blocks, each of which loses more to its two rounded numbers than the sum is above the middle of two numbers.
+const TERMS = 3;
+function dividedTie(n) {
+  const row = new Float64Array(n);
+  const [u, v] = [below(n / TERMS), below(n / TERMS - 1)];
+  row.set([1, 2 ** -54, 2 ** -108], TERMS * u);
+  row.set([2 ** -54, -(2 ** -109)], TERMS * (v < u ? v : v + 1));
+  return row;
+}
+
+// Blocks of either sign.
+function signs(n) {
+  const row = new Float64Array(n);
+  for (let j = 0; j < n; j += TERMS) row.fill(pick([1, -1]), j, j + TERMS);
+  return row;
+}
+
 let description = "";
 function same(found, expected, what) {
   if (found === undefined) return;
@@ -200,10 +217,10 @@ const CASES = {
         for (const each of [C, D, E]) each.free();
       }
   },
-  // Rows whose sums are close to the middle of two numbers, which no rank knows alone.
-  async nearTies() {
-    const [m, n] = [24, 11];
-    const rows = Array.from({ length: m }, () => nearTie(n, random));
+  // Rows whose sums are close to the middle of two numbers, which no rank knows alone; then factors that are not finite.
+  async hardRows() {
+    const [m, n] = [40, 12];
+    const rows = Array.from({ length: m }, (_, i) => [() => nearTie(n, random), () => dividedTie(n), () => signs(n)][i % 3]());
     const A = matrix(Float64Array.from(rows.flatMap((row) => [...row])), m, n);
     const transposed = matrix(
       Float64Array.from({ length: m * n }, (_, k) => rows[k % m][Math.floor(k / m)]),
@@ -211,13 +228,16 @@ const CASES = {
       m,
     );
     const x = new Float64Array(n).fill(1);
-    const expected = exgemv(1, A, x, 0, new Float64Array(m));
     for (const rows of divisors) {
-      const options = { grid: [rows, ranks.size / rows], blockSize: 1 + below(4) };
-      description = `near ties on ${options.grid} blocks ${options.blockSize}`;
-      const [D, E] = [await spread(A, options), await spread(transposed, options)];
-      same(await ranks.exgemv(1, D, x, 0, new Float64Array(m)), expected, "exgemv");
-      same(await ranks.exgemv(1, E, x, 0, new Float64Array(m), { trans: true }), expected, "exgemv, transposed");
+      const options = { grid: [rows, ranks.size / rows], blockSize: TERMS };
+      const [D, E] = [await spread(A, options), await spread(transposed, { ...options, grid: [ranks.size / rows, rows] })];
+      for (const alpha of [1, -(2 ** -40), Infinity, Number.NaN, -Infinity, 0]) {
+        description = `${alpha} times hard rows on ${options.grid}`;
+        const y = new Float64Array(m);
+        const expected = exgemv(alpha, A, x, 1, y.slice());
+        same(await ranks.exgemv(alpha, D, x, 1, y.slice()), expected, "exgemv");
+        same(await ranks.exgemv(alpha, E, x, 1, y.slice(), { trans: true }), expected, "exgemv, transposed");
+      }
       for (const each of [D, E]) each.free();
     }
   },
@@ -274,6 +294,11 @@ const STRUCTURES = {
   zero: [10, 12, () => 0],
   "overflow in U": [36, 36, (i, j) => (i === j ? 1 : j === 35 ? 1.7e308 : j < i ? -1 : 0)],
   "overflow right of a wide panel": [3, 40, (i, j) => (i === j ? 1 : j === 39 ? 1.7e308 : j < i ? -1 : 0)],
+  "overflow in rows of one rank": [
+    36,
+    36,
+    (i, j) => (i === j ? 1 : j > 1 || (i !== 0 && i !== 13 && i !== 20) ? 0 : j === 0 ? -1 : 1.7e308),
+  ],
   infinite: [34, 34, (i, j) => (i === 20 && j === 33 ? Infinity : i === 33 && j === 0 ? Number.NaN : i - j)],
 };
 
@@ -318,7 +343,7 @@ const run = async (name, k) => {
   await CASES[name]();
   done++;
 };
-const ONCE = ["grids", "nearTies", "triangles", "structures"];
+const ONCE = ["grids", "hardRows", "triangles", "structures"];
 for (const name of wanted ?? ONCE) if (ONCE.includes(name)) await run(name, 0);
 const routines = (wanted ?? Object.keys(CASES)).filter((name) => !ONCE.includes(name));
 for (let k = 0; k < count; k++) for (const name of routines) await run(name, k);

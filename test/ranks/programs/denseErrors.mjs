@@ -1,6 +1,6 @@
 // Bad arguments of the dense routines of halfulp/mpi, some on one rank only: every rank must throw the error that is expected here, and no
 // rank may wait forever. Rank 0 prints the number of errors. Argument: a folder for files.
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { matrix, writeNpy } from "../../../dist/index.js";
 import { openJob, outcomeOf, refusals } from "./common.mjs";
@@ -106,6 +106,12 @@ if (ranks.size > 1) {
   await refused(() => ranks.matrix(3, last ? 3 : 4, () => 0), "ShapeError", "called matrix(");
 }
 
+// An output that is detached during the call.
+const gone = new Float64Array(6);
+const detached = ranks.exgemv(1, A, x, 0, gone);
+structuredClone(gone.buffer, { transfer: [gone.buffer] });
+await refused(() => detached, "ShapeError", "its buffer was detached or resized meanwhile");
+
 // Factors.
 const dependent = await refused(() => ranks.exlu(S), "SingularError", "exlu: the pivot of column 1 is 0");
 if (dependent.index !== 1) throw new Error(`index ${dependent.index}`);
@@ -133,6 +139,17 @@ await ranks.exsum(x);
 await refused(() => ranks.readNpy(path), "FormatError", "expected two dimensions");
 await ranks.exsum(x);
 if (ranks.rank === 0) rmSync(path);
+// A path that means another file on every rank: of another shape on the last one, then missing there, then cut off there.
+process.chdir(mkdtempSync(join(folder, "rank-")));
+const numbers = writeNpy(matrix(new Float64Array(12), 3, last ? 4 : 2));
+writeFileSync("own.npy", numbers);
+if (ranks.size > 1) await refused(() => ranks.readNpy("own.npy"), "FormatError", `shape (3, 4) on rank ${ranks.size - 1}, expected (3, 2)`);
+if (last) rmSync("own.npy");
+const failure = `readNpy: rank ${ranks.size - 1} failed`;
+const [kind, text] = other ? ["HalfulpError", failure] : ["FormatError", "own.npy cannot be opened"];
+await refused(() => ranks.readNpy("own.npy"), kind, text);
+if (last) writeFileSync("own.npy", numbers.subarray(0, 130));
+await refused(() => ranks.readNpy("own.npy"), kind, other ? failure : "2 bytes of numbers, expected 96");
 
 // Freed matrices. Calls that are under way keep theirs.
 const gathered = ranks.gather(A);

@@ -107,6 +107,7 @@ for (let k = 0; k < count; k++) {
   waiting.push([`call ${k}, ${name}`, pending, expected]);
   if (oneIn(50)) await settle();
 }
+const closed = ranks.close(); // after all calls
 await settle();
+await closed;
 if (ranks.rank === 0) console.log(`${count} calls`);
-await ranks.close();
