@@ -14,6 +14,7 @@ const ORDER = [
   "solve/",
   "threads/",
   "opencl/",
+  "ranks/",
   "problems/",
   "files/",
   "cli/",

@@ -45,17 +45,16 @@ export class Context {
    */
   async call<R>(name: string, prepare: () => Prepared<R>): Promise<R> {
     if (this.closing) throw new EngineError(`${name}: the ranks were closed`);
-    let prepared: Prepared<R> | undefined;
-    let refusal: unknown;
+    let prepared: Prepared<R> | Refusal;
     try {
       prepared = prepare();
     } catch (error) {
-      refusal = error;
+      prepared = new Refusal(error);
     }
     const before = this.last;
     const mine = (async () => {
       await before.catch(() => undefined);
-      const payload = await this.agree(name, prepared, refusal);
+      const payload = await this.agree(name, prepared);
       return (prepared as Prepared<R>).body(payload);
     })();
     this.last = mine;
@@ -67,31 +66,30 @@ export class Context {
     this.last.then(action, action);
   }
 
-  private async agree(name: string, prepared: Prepared<unknown> | undefined, refusal: unknown): Promise<Int32Array> {
+  private async agree(name: string, prepared: Prepared<unknown> | Refusal): Promise<Int32Array> {
     const { comm } = this;
     const words = new BigInt64Array(HEADER + PAYLOAD);
-    const halves = new Int32Array(words.buffer);
-    if (prepared?.payload) await prepared.payload(halves.subarray(2 * HEADER));
+    const payload = new Int32Array(words.buffer).subarray(2 * HEADER);
+    const refusal = prepared instanceof Refusal ? prepared : await fill(payload, prepared);
     if (comm.size === 1) {
-      if (refusal !== undefined) throw refusal;
-      return halves.subarray(2 * HEADER);
+      if (refusal) throw refusal.error;
+      return payload;
     }
-    const text = describeCall(name, prepared?.facts);
+    const text = describeCall(name, prepared instanceof Refusal ? {} : prepared.facts);
     writeHeader(words, text, refusal !== undefined);
     await comm.sum(words).wait();
-    if (agrees(words, comm.size)) return halves.subarray(2 * HEADER);
+    if (agrees(words, comm.size)) return payload;
     throw await this.disagreement(name, text, refusal);
   }
 
   // The error for ranks that differ, or that refused their arguments: a second exchange tells which.
-  private async disagreement(name: string, text: string, refusal: unknown): Promise<unknown> {
+  private async disagreement(name: string, text: string, refusal: Refusal | undefined): Promise<unknown> {
     const { comm } = this;
-    const message = refusal === undefined ? text : `!${(refusal as Error).message}`;
     const own = new Uint8Array(TEXT);
-    new TextEncoder().encodeInto(message, own);
+    new TextEncoder().encodeInto(refusal ? `!${refusal.message}` : shortened(text), own);
     const all = new Uint8Array(TEXT * comm.size);
     await comm.gatherAll(own, all).wait();
-    if (refusal !== undefined) return refusal;
+    if (refusal) return refusal.error;
     const texts = Array.from({ length: comm.size }, (_, r) =>
       new TextDecoder().decode(all.subarray(r * TEXT, (r + 1) * TEXT)).replace(/[\0\ufffd]+$/, ""),
     );
@@ -117,6 +115,26 @@ export class Context {
 }
 
 const CLOSE = "close";
+
+/** What this rank threw instead of preparing a call: any value. */
+class Refusal {
+  constructor(readonly error: unknown) {}
+
+  get message(): string {
+    return String((this.error as Partial<Error> | null | undefined)?.message ?? this.error);
+  }
+}
+
+// Fill the words of a call. A failure becomes a refusal, so that all ranks hear of it in the exchange.
+async function fill(payload: Int32Array, prepared: Prepared<unknown>): Promise<Refusal | undefined> {
+  try {
+    await prepared.payload?.(payload);
+    return undefined;
+  } catch (error) {
+    payload.fill(0);
+    return new Refusal(error);
+  }
+}
 
 function writeHeader(words: BigInt64Array, text: string, refuses: boolean): void {
   for (const [k, seed] of HASHES.entries()) {
@@ -170,9 +188,15 @@ export function failTogether(name: string, failure: unknown, first: number): unk
   return failure === undefined ? new OtherRankError(`${name}: rank ${first} failed`) : failure;
 }
 
-function describeCall(name: string, facts: Facts | undefined): string {
-  const entries = Object.entries(facts ?? {}).filter(([, value]) => value !== undefined);
+function describeCall(name: string, facts: Facts): string {
+  const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
   return `${name}(${entries.map(([key, value]) => `${key} ${value}`).join(", ")})`;
+}
+
+// A description that fits into the second exchange. The hashes tell apart those which begin alike.
+function shortened(text: string): string {
+  if (new TextEncoder().encode(text).length <= TEXT) return text;
+  return `${text.slice(0, TEXT / 4)}... (hash ${HASHES.map((seed) => hash(text, seed).toString(16)).join("")})`;
 }
 
 // FNV-1a, folded to 24 bits.

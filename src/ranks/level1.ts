@@ -131,8 +131,14 @@ export function accumulate(context: Context, x: Real, y?: Real): Promise<Accumul
   });
 }
 
-// The sum of the part of this rank by one stage. It has read the part when it returns.
-async function localSum({ backend }: Context, stage: Stage, op: Reduction, x: Real, y: Real): Promise<Part> {
+// The sum of the part of this rank by one stage. It has read the part when it returns. It may fail before a call waits for it.
+function localSum(context: Context, stage: Stage, op: Reduction, x: Real, y: Real): Promise<Part> {
+  const part = sumOfPart(context, stage, op, x, y);
+  part.catch(() => undefined);
+  return part;
+}
+
+async function sumOfPart({ backend }: Context, stage: Stage, op: Reduction, x: Real, y: Real): Promise<Part> {
   const sum = new Superaccumulator();
   if (x.length === 0) return { sum, lost: 0 };
   if (backend.kind !== "wasm") {

@@ -1,7 +1,7 @@
 // Sparse matrices by block rows: Ranks.sparse() and Ranks.exspmv(). Each rank has consecutive rows, and the same rows of every vector.
 // halo.ts has the product, krylov.ts the solvers.
 import { checkCount, checkSameFormat, checkSize, describe } from "../arrays/checks.ts";
-import { ShapeError } from "../arrays/errors.ts";
+import { EngineError, ShapeError } from "../arrays/errors.ts";
 import { asRow, checkSeparate } from "../arrays/matrix.ts";
 import { checkSparse, patternInfoOf, toCsr, trusted } from "../arrays/sparse.ts";
 import type { Sparse } from "../arrays/types.ts";
@@ -69,7 +69,10 @@ function publicMatrix(matrix: RankMatrix): Distributed<Sparse> {
   const distributed: Distributed<Sparse> = {
     rows: n,
     cols: n,
-    local: A,
+    get local() {
+      if (matrix.freed) throw new EngineError("local: the matrix was freed");
+      return A;
+    },
     grid: [context.comm.size, 1],
     blockSize: 0,
     free() {
@@ -111,7 +114,7 @@ async function startsOf({ comm }: Context, first: number, count: number, rows: n
 export function rankMatrix(routine: string, context: Context, A: Distributed<Sparse>): RankMatrix {
   const matrix = typeof A === "object" && A !== null ? matrices.get(A) : undefined;
   if (!matrix || matrix.context !== context) throw new ShapeError(`${routine}: A is ${describe(A)}, expected a matrix from sparse()`);
-  if (matrix.freed) throw new ShapeError(`${routine}: A was freed`);
+  if (matrix.freed) throw new EngineError(`${routine}: A was freed`);
   return matrix;
 }
 
@@ -154,23 +157,23 @@ export function exspmv(
     return {
       facts: { A: `matrix ${matrix.id}`, alpha, beta, trans },
       async body() {
-        const operations = operationsOf(context);
-        const product = trans ? await transposeOf(matrix, operations) : matrix.product;
-        await product.multiply(context.comm, operations.spmv, alpha, copy, beta, out.entries.data as Float64Array);
-        return together(context, "exspmv", () => {
-          out.write();
-          return y;
-        });
+        const product = trans ? await transposeOf(matrix) : matrix.product;
+        // The engine's own product: the operations of a workspace write only to its memory.
+        const { backend, comm } = context;
+        const spmv: VectorOperations["spmv"] = (...args) => backend.spmv(...args);
+        await together(context, "exspmv", () => product.multiply(comm, spmv, alpha, copy, beta, out.entries.data as Float64Array));
+        out.write();
+        return y;
       },
     };
   });
 }
 
-async function transposeOf(matrix: RankMatrix, operations: VectorOperations): Promise<RowProduct> {
+async function transposeOf(matrix: RankMatrix): Promise<RowProduct> {
   if (matrix.transposed) return matrix.transposed;
   const { context, starts } = matrix;
   const rows = await transposedRows(context.comm, starts, matrix);
-  const product = await together(context, "exspmv", () => new RowProduct(operations, rows));
+  const product = await together(context, "exspmv", () => new RowProduct(operationsOf(context), rows));
   await product.connect(context.comm, starts);
   matrix.transposed = product;
   return product;

@@ -1,6 +1,8 @@
 // Starts a program of test/ranks/programs under mpirun, with every MPI library that is installed.
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { engineRow } from "../../src/engines/table.ts";
+import { cases, FULL } from "../effort.ts";
 
 /** How each library starts a job. The tests run as root, and with more ranks than cores. */
 const LAUNCHERS = {
@@ -17,6 +19,21 @@ export const LIBRARIES = (Object.keys(LAUNCHERS) as MpiLibrary[]).filter(
 
 /** Why tests of ranks are skipped, or nothing. */
 export const MISSING = LIBRARIES.length > 0 ? "" : " (skipped: neither mpich nor openmpi-bin is installed)";
+
+/**
+ * Libraries with numbers of ranks. In the full suite all of them; otherwise these numbers with the first library, and two ranks with the
+ * others.
+ */
+export function jobs(quick: readonly number[]): [library: MpiLibrary, ranks: number][] {
+  const counts = (i: number): readonly number[] => (FULL ? [1, 2, 3, 4, 6, 8] : i === 0 ? quick : [2]);
+  return LIBRARIES.flatMap((library, i) => counts(i).map((ranks): [MpiLibrary, number] => [library, ranks]));
+}
+
+/** The number of random cases of a job: eight ranks on two cores take turns. */
+export const casesOn = (ranks: number, full: number): number => cases(ranks > 4 ? Math.ceil(full / 4) : full, 4);
+
+/** The engines of this machine, one for each rank of a job in which they differ. */
+export const UNLIKE_ENGINES = ["wasm", "threads", ...("device" in (await engineRow("opencl").probe()) ? ["opencl"] : [])];
 
 /** The command that starts a job, without the program. */
 export function mpirun(library: MpiLibrary, ranks: number): [command: string, flags: string[]] {

@@ -47,7 +47,7 @@ export class DistributedMatrix implements Distributed<Matrix> {
   }
 
   get local(): Matrix {
-    if (this.freed) throw new EngineError("local: the matrix was freed");
+    if (this.freed && this.users === 0) throw new EngineError("local: the matrix was freed");
     return this.part;
   }
 
@@ -67,6 +67,7 @@ export class DistributedMatrix implements Distributed<Matrix> {
     return `${this.layout} (matrix ${this.number})`;
   }
 
+  /** Takes effect after the calls that use the matrix. */
   free(): void {
     if (this.freed) return;
     this.freed = true;

@@ -2,7 +2,7 @@
 // format. See Ranks.
 import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { describe } from "../../arrays/checks.ts";
-import { FormatError, ShapeError } from "../../arrays/errors.ts";
+import { FormatError, HalfulpError, ShapeError } from "../../arrays/errors.ts";
 import { importByName } from "../../engines/importByName.js";
 import { checkNpySize, swapBytes } from "../../files/npy.ts";
 import { type NpyHeader, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
@@ -92,7 +92,8 @@ function open(fs: FileSystem, path: string): File {
     return { header, read, close };
   } catch (error) {
     close();
-    throw error;
+    if (error instanceof HalfulpError) throw error;
+    throw new FormatError(`readNpy: ${path} cannot be read: ${(error as Error).message}`, 0);
   }
 }
 

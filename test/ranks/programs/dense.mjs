@@ -1,35 +1,18 @@
-// Random cases of the dense routines of halfulp/mpi against the synchronous functions, bit for bit. Arguments: the seed, the number of
-// cases, and optionally the routines. Every rank draws the same numbers. Rank 0 prints the number of cases.
+// The dense routines of halfulp/mpi against the synchronous functions, bit for bit: random cases, every grid and block size, and matrices
+// with structure. Arguments: the seed, the number of random cases, and optionally the routines. Every rank draws the same numbers. Rank 0
+// prints the number of cases and how the factorizations ended.
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exgemm, exgemv, exlu, extrsv, matrix, writeNpy } from "../../../dist/index.js";
-import { openRanks } from "../../../dist/mpi.js";
+import { differenceOf, generator, nearTie, openJob, outcomeOf } from "./common.mjs";
 
 const seed = Number(process.argv[2] ?? 1);
 const count = Number(process.argv[3] ?? 10);
 const wanted = process.argv[4]?.split(",");
-const ranks = await openRanks({
-  engine: process.env.HALFULP_TEST_ENGINES?.split(",")[Number(process.env.OMPI_COMM_WORLD_RANK ?? process.env.PMI_RANK ?? 0)],
-});
-
-// mulberry32
-let state = seed >>> 0;
-function word() {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let t = Math.imul(state ^ (state >>> 15), state | 1);
-  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-  return (t ^ (t >>> 14)) >>> 0;
-}
-const below = (n) => word() % n;
-const pick = (list) => list[below(list.length)];
-const scratch = new DataView(new ArrayBuffer(8));
-function bits() {
-  scratch.setUint32(0, word());
-  scratch.setUint32(4, word());
-  return scratch.getFloat64(0);
-}
-const unit = () => word() / 2 ** 31 - 1 + word() / 2 ** 63;
+const ranks = await openJob();
+const random = generator(seed);
+const { integer: below, pick, unit, anyBits, special } = random;
 const KINDS = {
   ordinary: unit,
   integers: () => below(7) - 3,
@@ -37,24 +20,26 @@ const KINDS = {
   huge: () => unit() * 2 ** (900 + below(123)),
   tiny: () => unit() * 2 ** (-500 - below(574)),
   zeros: () => (below(3) === 0 ? unit() : below(2) === 0 ? 0 : -0),
-  bits,
-  specials: () => (below(12) === 0 ? pick([Number.NaN, Infinity, -Infinity, 0, -0, 5e-324, Number.MAX_VALUE]) : unit()),
+  bits: anyBits,
+  specials: special,
 };
 const SIZES = [0, 1, 2, 3, 5, 8, 13, 20, 33, 64, 65, 90, 130];
 const size = () => pick(SIZES);
 const vector = (n, kind) => Float64Array.from({ length: n }, KINDS[kind]);
 const whole = (rows, cols, kind) => matrix(vector(rows * cols, kind), rows, cols);
 
+const BLOCKS = [1, 7, 32, 64];
+/** All of a list in the full suite, else one element. */
+const some = (list) => (process.env.HALFULP_TESTS === "full" ? list : [pick(list)]);
+const divisors = Array.from({ length: ranks.size }, (_, i) => i + 1).filter((d) => ranks.size % d === 0);
 function gridOptions() {
-  const divisors = Array.from({ length: ranks.size }, (_, i) => i + 1).filter((d) => ranks.size % d === 0);
   const rows = pick(divisors);
   const options = below(4) === 0 ? {} : { grid: [rows, ranks.size / rows] };
-  return below(6) === 0 ? options : { ...options, blockSize: pick([1, 7, 32, 64]) };
+  return below(6) === 0 ? options : { ...options, blockSize: pick([...BLOCKS, 2 ** 31 - 1]) };
 }
 
 // A distributed copy of a matrix, made in one of two ways.
-async function spread(A) {
-  const options = gridOptions();
+async function spread(A, options = gridOptions()) {
   const at = (i, j) => A.data[A.offset + (A.order === "row" ? i * A.ld + j : j * A.ld + i)];
   if (below(2) === 0) return ranks.matrix(A.rows, A.cols, at, options);
   const root = below(ranks.size);
@@ -68,21 +53,34 @@ async function gathered(A) {
   return found?.data;
 }
 
+// The terms of a sum in two blocks, each of which loses more to its two rounded numbers than the sum is above the middle of two numbers.
+const TERMS = 3;
+function dividedTie(n) {
+  const row = new Float64Array(n);
+  const [u, v] = [below(n / TERMS), below(n / TERMS - 1)];
+  row.set([1, 2 ** -54, 2 ** -108], TERMS * u);
+  row.set([2 ** -54, -(2 ** -109)], TERMS * (v < u ? v : v + 1));
+  return row;
+}
+
+// Blocks of either sign.
+function signs(n) {
+  const row = new Float64Array(n);
+  for (let j = 0; j < n; j += TERMS) row.fill(pick([1, -1]), j, j + TERMS);
+  return row;
+}
+
 let description = "";
 function same(found, expected, what) {
   if (found === undefined) return;
-  const [a, b] = [new BigUint64Array(found.slice().buffer), new BigUint64Array(expected.slice().buffer)];
-  const at = a.findIndex((v, i) => v !== b[i]);
-  if (a.length === b.length && at < 0) return;
-  throw new Error(
-    `seed ${seed}, ${description}: ${what} on rank ${ranks.rank} has ${found[at]} at ${at}, expected ${expected[at]} (lengths ${a.length}, ${b.length})`,
-  );
+  const difference = differenceOf(found, expected);
+  if (difference) throw new Error(`seed ${seed}, ${description}: ${what} on rank ${ranks.rank} is ${difference}`);
 }
 
 const CASES = {
   async transfer() {
     const [rows, cols] = [size(), size()];
-    const A = whole(rows, cols, pick(["ordinary", "wide", "integers"]));
+    const A = whole(rows, cols, pick(Object.keys(KINDS)));
     const D = await spread(A);
     description += ` ${rows} by ${cols} on ${D.grid} blocks ${D.blockSize}`;
     same(await gathered(D), A.data, "gather");
@@ -195,36 +193,141 @@ const CASES = {
       }
     const D = await spread(A);
     description += ` ${rows} by ${cols} ${kind} ${structure} on ${D.grid} blocks ${D.blockSize}`;
-    const [expected, found] = [await outcomeOf(() => exlu(A)), await outcomeOf(() => ranks.exlu(D))];
-    if (expected instanceof Error) {
-      sameError(found, expected, "exlu");
-    } else {
-      if (found instanceof Error) throw found;
-      if (String(found.lu.grid) !== String(D.grid) || found.lu.blockSize !== D.blockSize) throw new Error(`${description}: another layout`);
-      same(Float64Array.from(found.pivots), Float64Array.from(expected.pivots), "pivots");
-      same(await gathered(found.lu), expected.lu.data, "exlu");
-      same(await gathered(D), A.data, "A after exlu");
-      if (rows === cols) {
-        D.local.data.fill(3); // the factors have a copy
-        const b = vector(rows, pick(["ordinary", "wide", kind]));
-        const options = pick([{}, { refine: 1 }, { refine: 2 }]);
-        const x = expected.solve(b, options);
-        const pending = found.solve(b, options);
-        b.fill(7);
-        same(await pending, x, "LU.solve");
-      }
-      found.lu.free();
-    }
+    await factors(A, D, kind);
     D.free();
+  },
+  // Every grid; in the full suite with every block size.
+  async grids() {
+    const [m, n] = [below(70), below(70)];
+    for (const rows of divisors)
+      for (const blockSize of some(BLOCKS)) {
+        description = `${rows} by ${ranks.size / rows} ranks, blocks of ${blockSize}, ${m} by ${n}`;
+        const [A, T, x, b] = [whole(m, n, "wide"), whole(n, n, "ordinary"), vector(n, "wide"), vector(n, "ordinary")];
+        const options = { grid: [rows, ranks.size / rows], blockSize };
+        const [D, E] = [await spread(A, options), await spread(T, options)];
+        same([...D.grid, D.blockSize], [...options.grid, blockSize], "the layout");
+        same(await gathered(D), A.data, "gather");
+        same(await ranks.exgemv(1, D, x, 0, new Float64Array(m)), exgemv(1, A, x, 0, new Float64Array(m)), "exgemv");
+        const [product, C] = [whole(m, n, "integers"), await ranks.matrix(m, n, () => 5, options)];
+        await ranks.exgemm(2, D, E, 0, C);
+        exgemm(2, A, T, 0, product);
+        same(await gathered(C), product.data, "exgemm");
+        same(await ranks.extrsv(E, b, { uplo: "upper" }), extrsv(T, b, { uplo: "upper" }), "extrsv");
+        await factors(T, E, "ordinary");
+        for (const each of [C, D, E]) each.free();
+      }
+  },
+  // Rows whose sums are close to the middle of two numbers, which no rank knows alone; then factors that are not finite.
+  async hardRows() {
+    const [m, n] = [40, 12];
+    const rows = Array.from({ length: m }, (_, i) => [() => nearTie(n, random), () => dividedTie(n), () => signs(n)][i % 3]());
+    const A = matrix(Float64Array.from(rows.flatMap((row) => [...row])), m, n);
+    const transposed = matrix(
+      Float64Array.from({ length: m * n }, (_, k) => rows[k % m][Math.floor(k / m)]),
+      n,
+      m,
+    );
+    const x = new Float64Array(n).fill(1);
+    for (const rows of divisors) {
+      const options = { grid: [rows, ranks.size / rows], blockSize: TERMS };
+      const [D, E] = [await spread(A, options), await spread(transposed, { ...options, grid: [ranks.size / rows, rows] })];
+      for (const alpha of [1, -(2 ** -40), Infinity, Number.NaN, -Infinity, 0]) {
+        description = `${alpha} times hard rows on ${options.grid}`;
+        const y = new Float64Array(m);
+        const expected = exgemv(alpha, A, x, 1, y.slice());
+        same(await ranks.exgemv(alpha, D, x, 1, y.slice()), expected, "exgemv");
+        same(await ranks.exgemv(alpha, E, x, 1, y.slice(), { trans: true }), expected, "exgemv, transposed");
+      }
+      for (const each of [D, E]) each.free();
+    }
+  },
+  // The eight triangular systems in every rounding.
+  async triangles() {
+    const n = 41;
+    const A = whole(n, n, "ordinary");
+    for (let i = 0; i < n; i++) A.data[i * n + i] = 4 + i;
+    const D = await spread(A);
+    const b = vector(n, "wide");
+    for (const uplo of ["lower", "upper"])
+      for (const trans of [false, true])
+        for (const unit of [false, true])
+          for (const rounding of ["single", "paper", "corrected"])
+            for (const more of some([{}, { refine: 1 }, { refineBlocks: 1, blockSize: 16 }])) {
+              const options = { uplo, trans, unit, rounding, ...more };
+              description = `${JSON.stringify(options)} on ${D.grid} blocks ${D.blockSize}`;
+              same(await ranks.extrsv(D, b, options), extrsv(A, b, options), "extrsv");
+            }
+    D.free();
+  },
+  async structures() {
+    for (const [name, [rows, cols, entry]] of Object.entries(STRUCTURES)) {
+      const A = matrix(
+        Float64Array.from({ length: rows * cols }, (_, k) => entry(Math.floor(k / cols), k % cols)),
+        rows,
+        cols,
+      );
+      const D = await spread(A);
+      description = `${name} on ${D.grid} blocks ${D.blockSize}`;
+      await factors(A, D, "ordinary");
+      D.free();
+    }
   },
 };
 
-async function outcomeOf(call) {
-  try {
-    return await call();
-  } catch (error) {
-    return error;
+const grid5 = (i, j) => (i === j ? 4 : Math.abs(i - j) === 8 || (Math.abs(i - j) === 1 && (i + j) % 16 !== 15) ? -1 : 0);
+/** Matrices for exlu: rows, columns and entries. */
+const STRUCTURES = {
+  laplacian: [64, 64, grid5],
+  hilbert: [40, 40, (i, j) => 1 / (i + j + 1)],
+  tridiagonal: [70, 70, (i, j) => (i === j ? 2 : Math.abs(i - j) === 1 ? -1 : 0)],
+  integers: [45, 45, (i, j) => ((i * 31 + j * j * 17) % 23) - 11],
+  "ties of either sign": [50, 50, (i, j) => (((i * j + i) >> 1) % 2 === 0 ? 1 : -1) * (i === j ? 1 : (i * j) % 3 === 0 ? 0 : 1)],
+  "signs of Hadamard": [64, 64, (i, j) => ((i & j).toString(2).replaceAll("0", "").length % 2 === 0 ? 1 : -1)],
+  permutation: [33, 33, (i, j) => (j === (7 * i + 5) % 33 ? (i % 2 === 0 ? 1 : -1) : 0)],
+  "negative zeros": [20, 20, (i, j) => (i === j ? -1 : -0)],
+  tall: [150, 9, (i, j) => Math.sin(i * 9 + j)],
+  wide: [9, 150, (i, j) => Math.sin(i * 150 + j)],
+  "one row": [1, 70, (_, j) => j - 3],
+  "one column": [70, 1, (i) => 3 - i],
+  "zero column": [40, 40, (i, j) => (j === 37 ? 0 : Math.cos(i * 40 + j))],
+  "rank one": [12, 12, (i, j) => (i + 1) * (j + 1)],
+  zero: [10, 12, () => 0],
+  "overflow in U": [36, 36, (i, j) => (i === j ? 1 : j === 35 ? 1.7e308 : j < i ? -1 : 0)],
+  "overflow right of a wide panel": [3, 40, (i, j) => (i === j ? 1 : j === 39 ? 1.7e308 : j < i ? -1 : 0)],
+  "overflow in rows of one rank": [
+    36,
+    36,
+    (i, j) => (i === j ? 1 : j > 1 || (i !== 0 && i !== 13 && i !== 20) ? 0 : j === 0 ? -1 : 1.7e308),
+  ],
+  infinite: [34, 34, (i, j) => (i === 20 && j === 33 ? Infinity : i === 33 && j === 0 ? Number.NaN : i - j)],
+};
+
+const outcomes = {};
+/** Whether exlu of D has the factors of A, or fails alike. D has the entries of A, which are replaced. */
+async function factors(A, D, kind) {
+  const { rows, cols } = A;
+  const [expected, found] = [await outcomeOf(() => exlu(A)), await outcomeOf(() => ranks.exlu(D))];
+  const outcome = expected instanceof Error ? expected.message.replace(/^.* (is 0|overflows|is \S+), .*$/, "$1") : "factors";
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  if (expected instanceof Error) {
+    sameError(found, expected, "exlu");
+    return;
   }
+  if (found instanceof Error) throw new Error(`seed ${seed}, ${description}: exlu failed`, { cause: found });
+  same([...found.lu.grid, found.lu.blockSize], [...D.grid, D.blockSize], "the layout of the factors");
+  same(found.pivots, expected.pivots, "pivots");
+  same(await gathered(found.lu), expected.lu.data, "exlu");
+  same(await gathered(D), A.data, "A after exlu");
+  if (rows === cols) {
+    D.local.data.fill(3); // the factors have a copy
+    const b = vector(rows, pick(["ordinary", "wide", kind]));
+    const options = pick([{}, { refine: 1 }, { refine: 2 }]);
+    const x = expected.solve(b, options);
+    const pending = found.solve(b, options);
+    b.fill(7);
+    same(await pending, x, "LU.solve");
+  }
+  found.lu.free();
 }
 
 function sameError(found, expected, what) {
@@ -235,11 +338,14 @@ function sameError(found, expected, what) {
 }
 
 let done = 0;
-for (let k = 0; k < count; k++)
-  for (const name of wanted ?? Object.keys(CASES)) {
-    description = `case ${k} ${name}`;
-    await CASES[name]();
-    done++;
-  }
-if (ranks.rank === 0) console.log(`cases ${done}`);
+const run = async (name, k) => {
+  description = `case ${k} ${name}`;
+  await CASES[name]();
+  done++;
+};
+const ONCE = ["grids", "hardRows", "triangles", "structures"];
+for (const name of wanted ?? ONCE) if (ONCE.includes(name)) await run(name, 0);
+const routines = (wanted ?? Object.keys(CASES)).filter((name) => !ONCE.includes(name));
+for (let k = 0; k < count; k++) for (const name of routines) await run(name, k);
+if (ranks.rank === 0) console.log(`cases ${done}; ${JSON.stringify(outcomes)}`);
 await ranks.close();

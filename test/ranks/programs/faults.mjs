@@ -1,5 +1,7 @@
 // What happens if ranks differ, or fail: node faults.mjs KIND. Every rank prints the errors that it catches.
+import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
+import { csr } from "../../../dist/index.js";
 import { openRanks } from "../../../dist/mpi.js";
 
 const [kind] = process.argv.slice(2);
@@ -14,6 +16,21 @@ const caught = async (call) => {
   } catch (error) {
     say(`${error.name}: ${error.message}`);
   }
+};
+
+// SIGKILL for this process, some time after the others have begun to work with it.
+const killSoon = () => spawn("sh", ["-c", `sleep 0.3; kill -9 ${process.pid}`], { stdio: "ignore" });
+
+// Rows of the identity.
+const identity = () => {
+  const rows = 4;
+  const pointers = Int32Array.from({ length: rows + 1 }, (_, i) => i);
+  const indices = Int32Array.from({ length: rows }, (_, i) => rows * ranks.rank + i);
+  return ranks.sparse(
+    csr(rows, rows * ranks.size, pointers, indices, new Float64Array(rows).fill(1)),
+    rows * ranks.rank,
+    rows * ranks.size,
+  );
 };
 
 const KINDS = {
@@ -44,6 +61,61 @@ const KINDS = {
   // A rank that ends without a word, while the others wait.
   async leaves() {
     if (last) process.exit(0);
+    await ranks.exsum(x);
+    say("went on");
+  },
+  // In the middle of calls that follow each other without end.
+  async "is killed in exlu"() {
+    const A = await ranks.matrix(100, 100, (i, j) => Math.sin(i * 100 + j), { blockSize: 7 });
+    if (last) killSoon();
+    for (;;) (await ranks.exlu(A)).lu.free();
+  },
+  async "is killed in cg"() {
+    const A = await identity();
+    if (last) killSoon();
+    for (;;) await ranks.cg(A, new Float64Array(4).fill(1));
+  },
+  // The others wait in the event loop by then.
+  async "is killed while others wait"() {
+    if (last) {
+      killSoon();
+      await new Promise((resolve) => setTimeout(resolve, 30_000));
+    }
+    await ranks.exsum(x);
+    say("went on");
+  },
+  // Exceptions that nobody catches, inside of calls.
+  async "throws in an entry"() {
+    const entry = (i) => {
+      if (last) throw new Error("this rank has a problem");
+      return i;
+    };
+    await ranks.matrix(9, 9, entry, { blockSize: 1 });
+    say("went on");
+  },
+  async "throws in onIteration"() {
+    const onIteration = () => {
+      if (last) throw new Error("this rank has a problem");
+    };
+    await ranks.cg(await identity(), new Float64Array(4).fill(1), { onIteration });
+    say("went on");
+  },
+  // While the others are in the middle of a factorization.
+  async "leaves before exlu"() {
+    const A = await ranks.matrix(100, 100, (i, j) => Math.sin(i * 100 + j), { blockSize: 7 });
+    if (last) process.exit(0);
+    await ranks.exlu(A);
+    say("went on");
+  },
+  async "leaves with calls under way"() {
+    for (let k = 0; k < 10; k++) ranks.exsum(x).catch(() => undefined);
+    if (last) process.exit(0);
+    for (let k = 0; k < 10; k++) await ranks.exsum(x);
+    say("went on");
+  },
+  // One rank closes while the others go on.
+  async "closes alone"() {
+    if (last) await ranks.close();
     await ranks.exsum(x);
     say("went on");
   },
