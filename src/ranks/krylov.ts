@@ -6,6 +6,7 @@ import { HalfulpError, ShapeError } from "../arrays/errors.ts";
 import type { Real, Sparse } from "../arrays/types.ts";
 import { copyOf } from "../arrays/vectors.ts";
 import { hostKrylov, type VectorOperations } from "../engines/hostKrylov.ts";
+import type { Later } from "../engines/memory.ts";
 import { runAsync, runSync } from "../engines/steps.ts";
 import { checkFinite, type Settings, settingsOf } from "../routines/krylov/arguments.ts";
 import { iterate, type MethodName, systemOf, withoutIterations } from "../routines/krylov/krylov.ts";
@@ -77,9 +78,12 @@ async function solve(routine: MethodName, matrix: RankMatrix, b: Float64Array, s
 function distributed(matrix: RankMatrix, stopping: Stopping): VectorOperations {
   const { context, product, first } = matrix;
   const operations = operationsOf(context);
+  const spmv: VectorOperations["spmv"] = (...args) => stopping.guard(() => operations.spmv(...args));
   return {
     ...operations,
-    spmv: (alpha, _, x, beta, y) => product.multiply(context.comm, operations.spmv, alpha, x as Float64Array, beta, y as Float64Array),
+    spmv: (alpha, _, x, beta, y) => product.multiply(context.comm, spmv, alpha, x as Float64Array, beta, y as Float64Array),
+    gemv: (...args) => stopping.guard(() => operations.gemv(...args)),
+    combine: (...args) => stopping.guard(() => operations.combine(...args)),
     async reduce(_, x, y, root) {
       const result = await reduceParts(context, x as Real, y as Real, root, stopping.isAsked());
       return typeof result === "number" ? result : stopping.stop(result.count, result.ranks);
@@ -94,8 +98,8 @@ function distributed(matrix: RankMatrix, stopping: Stopping): VectorOperations {
 }
 
 /**
- * Why a rank wants a solver to end early: rank 0 because of its signal, any rank because its onIteration threw. The next sum tells the
- * others, so that all ranks end in the same place.
+ * Why a rank wants a solver to end early: rank 0 because of its signal, any rank because its onIteration threw or its engine failed. The
+ * next sum tells the others, so that all ranks end in the same place.
  */
 class Stopping {
   private reason: { readonly error: unknown } | undefined;
@@ -112,12 +116,16 @@ class Stopping {
     return this.reason !== undefined;
   }
 
-  /** Do something that may throw. */
-  guard(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
+  /** Do something that may throw, at once or later. */
+  guard(action: () => Later<void>): Later<void> {
+    const keep = (error: unknown): void => {
       this.reason ??= { error };
+    };
+    try {
+      const done = action();
+      return done instanceof Promise ? done.catch(keep) : undefined;
+    } catch (error) {
+      keep(error);
     }
   }
 

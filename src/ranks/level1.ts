@@ -103,7 +103,15 @@ export interface Stopped {
  */
 export async function reduceParts(context: Context, x: Real, y: Real, root: boolean, stop: boolean): Promise<number | Stopped> {
   const spec: Spec = { op: "dot", x, y, root, mode: "nearest", format: "binary64" };
-  const halves = await exchange(context, await localSum(context, firstStage(context), "dot", x, y), { stop });
+  let part: Part = { sum: new Superaccumulator(), lost: 0 };
+  let failure: { readonly error: unknown } | undefined; // told to the others in the exchange
+  try {
+    part = await localSum(context, firstStage(context), "dot", x, y);
+  } catch (error) {
+    failure = { error };
+  }
+  const halves = await exchange(context, part, { stop: stop || failure !== undefined });
+  if (failure) throw failure.error;
   const count = halves[2 * NOT_EMPTY + 1] as number;
   return count > 0 ? { count, ranks: halves[2 * UNKNOWN + 1] as number } : settled(context, spec, halves);
 }

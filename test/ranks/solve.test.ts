@@ -1,25 +1,24 @@
 // solve() and factor() over ranks: the bits of one machine, whichever stage decides, and errors on all ranks.
 import { describe, expect, test } from "vitest";
-import { cases, FULL, SEED } from "../effort.ts";
-import { LIBRARIES, MISSING, type MpiLibrary, runJob } from "./job.ts";
-
-const [first, ...others] = LIBRARIES;
-const COUNTS = FULL ? [1, 2, 3, 4, 6, 8] : [1, 2, 3];
-const JOBS = [
-  ...COUNTS.map((ranks): [MpiLibrary, number] => [first as MpiLibrary, ranks]),
-  ...others.flatMap((library) => (FULL ? COUNTS : [2]).map((ranks): [MpiLibrary, number] => [library, ranks])),
-];
+import { cases, SEED } from "../effort.ts";
+import { jobs, LIBRARIES, MISSING, type MpiLibrary, runJob, UNLIKE_ENGINES } from "./job.ts";
 
 describe.skipIf(MISSING !== "")(`solve over ranks, seed ${SEED}${MISSING}`, () => {
-  test.each(JOBS)("%s, %i ranks: x, its proof and its measures are those of one machine", { timeout: 600_000 }, async (library, ranks) => {
-    const job = await runJob(library, ranks, "solve.mjs", [String(SEED + ranks), String(cases(ranks > 2 ? 10 : 36))], { seconds: 500 });
-    expect(job.err + job.out).toMatch(/cases \d\d/);
-    expect(job.code, job.err).toBe(0);
-  });
+  test.each(jobs([1, 2, 3]))(
+    "%s, %i ranks: x, its proof and its measures are those of one machine",
+    { timeout: 600_000 },
+    async (library, ranks) => {
+      const job = await runJob(library, ranks, "solve.mjs", [String(SEED + ranks), String(ranks > 2 ? cases(27, 9) : cases(72, 27))], {
+        seconds: 500,
+      });
+      expect(job.err + job.out).toMatch(/cases \d\d/);
+      expect(job.code, job.err).toBe(0);
+    },
+  );
 
-  test("ranks of unlike engines return the same bits", { timeout: 300_000 }, async () => {
-    const env = { RANK_ENGINES: "wasm,threads,opencl" };
-    const job = await runJob(first as MpiLibrary, 3, "solve.mjs", [String(SEED), "9"], { env });
+  test(`ranks with the engines ${UNLIKE_ENGINES} return the same bits`, { timeout: 300_000 }, async () => {
+    const env = { HALFULP_TEST_ENGINES: UNLIKE_ENGINES.join(",") };
+    const job = await runJob(LIBRARIES[0] as MpiLibrary, 3, "solve.mjs", [String(SEED), "9"], { env });
     expect(job.err + job.out).toMatch(/cases \d\d/);
     expect(job.code, job.err).toBe(0);
   });
