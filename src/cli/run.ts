@@ -1,10 +1,9 @@
 // Parses a command line, runs the command that it names, prints the outcome or the error, and returns the exit code.
 import { parseArgs } from "node:util";
-import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
-import { OtherRankError } from "../ranks/context.ts";
 import { launcher } from "../ranks/mpi/library.ts";
 import { Arguments, type Command, type Io, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
+import { failureOf, JobError } from "./failures.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { toJson } from "./output/numerals.ts";
@@ -15,8 +14,9 @@ export async function run(argv: readonly string[], io: Io): Promise<0 | 1 | 2> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
-    const { name, message, code } = failureOf(error);
-    if (!isReported(error)) return code;
+    if (error instanceof JobError && error.reason === undefined) return error.code;
+    const { name, message, code } = failureOf(error instanceof JobError ? error.reason : error);
+    if (JOB.rank > 0 && error instanceof UsageError) return code;
     io.err(`halfulp: ${message.replace(/\s*\n\s*/g, " ")}\n`);
     if (argv.includes("--json")) io.out(`${toJson({ error: { name, message } })}\n`);
     return code;
@@ -55,9 +55,8 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<0 
   return code;
 }
 
-// Under mpirun all ranks fail together: the one with the reason reports it. What is wrong with the command line, rank 0 reports.
+// Under mpirun every rank finds what is wrong with the command line, and rank 0 reports it. Later errors are those of job.ts.
 const JOB = launcher(process.env);
-const isReported = (error: unknown): boolean => !(error instanceof OtherRankError) && (JOB.rank === 0 || !(error instanceof UsageError));
 
 function parse(command: Command, args: readonly string[]) {
   try {
@@ -81,28 +80,4 @@ function checkOperands({ name, count: [min, max], operands }: Command, given: re
   if (given.length >= min && given.length <= max) return;
   const expected = min === max ? String(min) : max === Number.POSITIVE_INFINITY ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`${name}: ${given.length} operands, expected ${expected}: halfulp ${name} ${operands} (halfulp ${name} --help)`);
-}
-
-const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or directory",
-  EACCES: "permission denied",
-  EISDIR: "is a directory",
-  ENOTDIR: "a component of the path is not a directory",
-  ENOSPC: "no space left on the device",
-  EFBIG: "file too large",
-  EROFS: "read-only file system",
-};
-
-/** A system error in words. */
-export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  return SYSTEM_ERRORS[code ?? ""] ?? message;
-}
-
-function failureOf(error: unknown): { name: string; message: string; code: 1 | 2 } {
-  if (error instanceof SingularError || error instanceof ValueError) return { name: error.name, message: error.message, code: 1 };
-  if (error instanceof HalfulpError) return { name: error.name, message: error.message, code: 2 };
-  const { code, path, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && path !== undefined)
-    return { name: code, message: `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`, code: 2 };
-  return { name: "InternalError", message: `internal error: ${message ?? String(error)}`, code: 2 };
 }
