@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // The executable: connects run.ts with the arguments, streams and exit code of this process.
-import { reasonOf } from "./failures.ts";
-import { run } from "./run.ts";
+import { reasonOf, run } from "./run.ts";
 
 // Node 20 has fused multiply-add only behind a flag for the whole process. This process is ours, so set it.
 process.env.HALFULP_RELAXED_SIMD ??= "1";

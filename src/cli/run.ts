@@ -1,9 +1,9 @@
 // Parses a command line, runs the command that it names, prints the outcome or the error, and returns the exit code.
 import { parseArgs } from "node:util";
+import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import { launcher } from "../ranks/mpi/library.ts";
-import { Arguments, type Command, type Io, UsageError } from "./command.ts";
+import { Arguments, type Command, type Io, JobError, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
-import { failureOf, JobError } from "./failures.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { toJson } from "./output/numerals.ts";
@@ -14,9 +14,8 @@ export async function run(argv: readonly string[], io: Io): Promise<0 | 1 | 2> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
-    if (error instanceof JobError && error.reason === undefined) return error.code;
+    if (isReportedElsewhere(error)) return 0;
     const { name, message, code } = failureOf(error instanceof JobError ? error.reason : error);
-    if (JOB.rank > 0 && error instanceof UsageError) return code;
     io.err(`halfulp: ${message.replace(/\s*\n\s*/g, " ")}\n`);
     if (argv.includes("--json")) io.out(`${toJson({ error: { name, message } })}\n`);
     return code;
@@ -47,16 +46,20 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<0 
   }
   checkOperands(command, operands);
   if (JOB.size > 1 && command.underMpirun !== true)
-    throw new UsageError(
-      `${command.name} runs on one rank, and mpirun has started ${JOB.size} (docs/mpi.md lists the commands for several)`,
-    );
+    throw new UsageError(`${command.name} runs on one rank, and mpirun has started ${JOB.size} (${ON_RANKS.join(", ")} run on several)`);
   const { text, json, code = 0 } = await command.run(new Arguments(operands, values), io);
-  if (JOB.rank === 0) io.out(`${values.json === true ? toJson(json) : text}\n`);
+  if (JOB.rank > 0) return 0;
+  io.out(`${values.json === true ? toJson(json) : text}\n`);
   return code;
 }
 
-// Under mpirun every rank finds what is wrong with the command line, and rank 0 reports it. Later errors are those of job.ts.
+// Under mpirun one rank prints and has the exit code of the job; the others exit with 0. If one of them exited with another code before the
+// first has printed, mpirun might end that one.
 const JOB = launcher(process.env);
+// Every rank finds what is wrong with the command line. For later errors see job.ts.
+const isReportedElsewhere = (error: unknown): boolean =>
+  error instanceof JobError ? error.reason === undefined : JOB.rank > 0 && error instanceof UsageError;
+const ON_RANKS = COMMANDS.filter(({ underMpirun }) => underMpirun).map(({ name }) => name);
 
 function parse(command: Command, args: readonly string[]) {
   try {
@@ -80,4 +83,28 @@ function checkOperands({ name, count: [min, max], operands }: Command, given: re
   if (given.length >= min && given.length <= max) return;
   const expected = min === max ? String(min) : max === Number.POSITIVE_INFINITY ? `${min} or more` : `${min} to ${max}`;
   throw new UsageError(`${name}: ${given.length} operands, expected ${expected}: halfulp ${name} ${operands} (halfulp ${name} --help)`);
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  EISDIR: "is a directory",
+  ENOTDIR: "a component of the path is not a directory",
+  ENOSPC: "no space left on the device",
+  EFBIG: "file too large",
+  EROFS: "read-only file system",
+};
+
+/** A system error in words. */
+export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  return SYSTEM_ERRORS[code ?? ""] ?? message;
+}
+
+function failureOf(error: unknown): { name: string; message: string; code: 1 | 2 } {
+  if (error instanceof SingularError || error instanceof ValueError) return { name: error.name, message: error.message, code: 1 };
+  if (error instanceof HalfulpError) return { name: error.name, message: error.message, code: 2 };
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && path !== undefined)
+    return { name: code, message: `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`, code: 2 };
+  return { name: "InternalError", message: `internal error: ${message ?? String(error)}`, code: 2 };
 }

@@ -1,13 +1,13 @@
 // Commands under mpirun: the ranks of the job that this process belongs to. Rank 0 prints the result and writes files; of the ranks that
 // fail, the first with a reason reports it. A process alone is a job without ranks.
+import { HalfulpError } from "../../arrays/errors.ts";
 import type { Backend } from "../../engines/backend.ts";
 import { embedded } from "../../engines/embedded.ts";
 import { onThisThread } from "../../engines/wasm/backend.ts";
 import { type Context, isOfAnotherRank } from "../../ranks/context.ts";
 import type { Communicator } from "../../ranks/mpi/communicator.ts";
 import { launcher } from "../../ranks/mpi/library.ts";
-import { type Arguments, type Outcome, UsageError } from "../command.ts";
-import { failureOf, JobError } from "../failures.ts";
+import { type Arguments, JobError, type Outcome, UsageError } from "../command.ts";
 import { partOf } from "../input/numbers.ts";
 import type { Combine } from "./streamedSum.ts";
 
@@ -55,24 +55,24 @@ export async function inJob<R>(
   }
 }
 
-// What the ranks tell each other: 0 for success, an exit code, or that the reason is on another rank.
-const ELSEWHERE = -1;
+// What ranks tell each other: that all is well, that the reason for an error is on this rank, or that it is on another one.
+const [FINE, FAILED, ELSEWHERE] = [0, 1, 2];
 
 async function onEach<R>(comm: Communicator, body: () => R | Promise<R>): Promise<R> {
   let result: R | undefined;
   let reason: unknown;
-  let own = 0;
+  let own = FINE;
   try {
     result = await body();
   } catch (error) {
     reason = error instanceof JobError ? error.reason : error;
-    own = reason === undefined || isOfAnotherRank(reason) ? ELSEWHERE : failureOf(reason).code;
+    own = reason === undefined || isOfAnotherRank(reason) ? ELSEWHERE : FAILED;
   }
-  const codes = new Int32Array(Math.max(16, comm.size));
-  await comm.gatherAll(Int32Array.of(own), codes).wait();
-  if (codes.every((code) => code === 0)) return result as R;
-  const first = codes.findIndex((code) => code > 0);
-  throw new JobError(codes[first] === 1 ? 1 : 2, first === comm.rank ? reason : undefined);
+  const all = new Int32Array(Math.max(16, comm.size));
+  await comm.gatherAll(Int32Array.of(own), all).wait();
+  if (all.every((each) => each === FINE)) return result as R;
+  const reporter = all.includes(FAILED) ? all.indexOf(FAILED) : all.indexOf(ELSEWHERE);
+  throw new JobError(reporter === comm.rank ? (reason ?? new HalfulpError("the command failed on another rank")) : undefined);
 }
 
 /** Refuses operands that only one process can read. Call it before inJob(). */
@@ -83,9 +83,12 @@ export function checkFiles(name: string, files: readonly (string | undefined)[])
 
 /** Refuses the choice of an engine, for a routine that has one way to compute on ranks. Call it before inJob(). */
 export function checkNoEngine(name: string, args: Arguments): void {
-  const given = ["engine", "threads", "device"].find((option) => args.text(option) !== undefined);
-  if (launcher(process.env).size > 1 && given !== undefined && !["auto", "wasm"].includes(args.text(given) as string))
-    throw new UsageError(`${name}: --${given} is for one process, expected the engine wasm under mpirun`);
+  if (launcher(process.env).size === 1) return;
+  for (const option of ["engine", "threads", "device"]) {
+    const value = args.text(option);
+    if (value !== undefined && !(option === "engine" && ["auto", "wasm"].includes(value)))
+      throw new UsageError(`${name}: --${option} is "${value}", expected --engine wasm, the default, under mpirun`);
+  }
 }
 
 /** What a rank returns, given what rank 0 prints. The number of ranks is only in --json. */

@@ -21,13 +21,16 @@ export type Loaded = Real | Matrix<Float64Array> | Matrix<Float32Array> | Sparse
 export const isSparse = (value: Loaded): value is Sparse => "format" in value;
 export const isVector = (value: Loaded): value is Real => ArrayBuffer.isView(value);
 
+/** The formats of files that hold matrices. */
+export const FORMATS = ["npy", "mtx", "csv"] as const;
+
 /** Reads a whole .npy, Matrix Market or CSV file, or standard input ("-") as one of the first two. */
 export async function load(path: string, io: Io): Promise<Loaded> {
   if (path === "-") return fromStream("standard input", io.stdin);
   const kind = await stat(path);
   if (kind.isDirectory()) throw isADirectory(path);
   if (!kind.isFile()) return fromStream(path, createReadStream(path));
-  const format = formatByName(path, ["npy", "mtx", "csv"]);
+  const format = formatByName(path, FORMATS);
   if (format === "mtx") return matrixMarket(path, createReadStream(path, { encoding: "utf8" }));
   if (format === "csv") return csvMatrix(path, createReadStream(path));
   return collect(await openNumbers(path, { format: "npy" }, io));

@@ -9,7 +9,7 @@ import type { DistributedMatrix } from "../../ranks/dense/matrix.ts";
 import { type Io, UsageError } from "../command.ts";
 import type { Job } from "../commands/job.ts";
 import { formatByName } from "./formats.ts";
-import { asMatrix, isADirectory, type Loaded, load, notAMatrix, rowsOfMatrixMarket, widened } from "./load.ts";
+import { asMatrix, FORMATS, isADirectory, type Loaded, load, notAMatrix, rowsOfMatrixMarket, widened } from "./load.ts";
 import { openNumbers, partOf } from "./numbers.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function distributedMatrix(
 ): Promise<DistributedMatrix> {
   const { readNpy } = await import("../../ranks/dense/npy.ts");
   const { scatter } = await import("../../ranks/dense/transfer.ts");
-  if (formatByName(path, ["npy", "mtx", "csv"]) !== "npy")
+  if (formatByName(path, FORMATS) !== "npy")
     return scatter(context, await atRoot(async () => widened(asMatrix(path, await load(path, io)))));
   await each(() => checkNpy(path, io, format));
   return readNpy(context, path);
@@ -50,7 +50,8 @@ export async function loadOnRank(path: string, io: Io): Promise<Loaded> {
 export async function sparseRows({ each }: Job, { comm }: Context, path: string): Promise<SparseRows> {
   return each(async () => {
     await checkRegular(path);
-    formatByName(path, ["mtx"]);
+    if (formatByName(path, FORMATS) !== "mtx")
+      throw new ShapeError(`${path} is dense, expected a sparse matrix under mpirun (.mtx, coordinate format)`);
     return rowsOfMatrixMarket(path, createReadStream(path, { encoding: "utf8" }), (rows) => partOf(rows, comm));
   });
 }
