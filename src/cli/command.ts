@@ -54,6 +54,13 @@ export class UsageError extends HalfulpError {
   override readonly name = "UsageError";
 }
 
+/** Thrown on every rank if a command fails on one, under mpirun. The rank that reports it has the `reason`. */
+export class JobError extends HalfulpError {
+  constructor(readonly reason?: unknown) {
+    super("the command failed on another rank");
+  }
+}
+
 type Value = string | boolean | readonly (string | boolean)[] | undefined;
 
 /** The operands and options given to a subcommand. */

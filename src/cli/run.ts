@@ -1,9 +1,8 @@
 // Parses a command line, runs the command that it names, prints the outcome or the error, and returns the exit code.
 import { parseArgs } from "node:util";
 import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
-import { OtherRankError } from "../ranks/context.ts";
 import { launcher } from "../ranks/mpi/library.ts";
-import { Arguments, type Command, type Io, UsageError } from "./command.ts";
+import { Arguments, type Command, type Io, JobError, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
 import { helpOf, optionsOf, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
@@ -15,8 +14,8 @@ export async function run(argv: readonly string[], io: Io): Promise<0 | 1 | 2> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
-    const { name, message, code } = failureOf(error);
-    if (!isReported(error)) return code;
+    if (isReportedElsewhere(error)) return 0;
+    const { name, message, code } = failureOf(error instanceof JobError ? error.reason : error);
     io.err(`halfulp: ${message.replace(/\s*\n\s*/g, " ")}\n`);
     if (argv.includes("--json")) io.out(`${toJson({ error: { name, message } })}\n`);
     return code;
@@ -47,17 +46,20 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<0 
   }
   checkOperands(command, operands);
   if (JOB.size > 1 && command.underMpirun !== true)
-    throw new UsageError(
-      `${command.name} runs on one rank, and mpirun has started ${JOB.size} (docs/mpi.md lists the commands for several)`,
-    );
+    throw new UsageError(`${command.name} runs on one rank, and mpirun has started ${JOB.size} (${ON_RANKS.join(", ")} run on several)`);
   const { text, json, code = 0 } = await command.run(new Arguments(operands, values), io);
-  if (JOB.rank === 0) io.out(`${values.json === true ? toJson(json) : text}\n`);
+  if (JOB.rank > 0) return 0;
+  io.out(`${values.json === true ? toJson(json) : text}\n`);
   return code;
 }
 
-// Under mpirun all ranks fail together: the one with the reason reports it. What is wrong with the command line, rank 0 reports.
+// Under mpirun one rank prints and has the exit code of the job; the others exit with 0. If one of them exited with another code before the
+// first has printed, mpirun might end that one.
 const JOB = launcher(process.env);
-const isReported = (error: unknown): boolean => !(error instanceof OtherRankError) && (JOB.rank === 0 || !(error instanceof UsageError));
+// Every rank finds what is wrong with the command line. For later errors see job.ts.
+const isReportedElsewhere = (error: unknown): boolean =>
+  error instanceof JobError ? error.reason === undefined : JOB.rank > 0 && error instanceof UsageError;
+const ON_RANKS = COMMANDS.filter(({ underMpirun }) => underMpirun).map(({ name }) => name);
 
 function parse(command: Command, args: readonly string[]) {
   try {

@@ -8,36 +8,44 @@ import { Growing } from "./growing.ts";
 import { type Header, MIRROR, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
 
-/** Collects the entries of a file in coordinate format, in any order, and builds the matrix by rows. */
+/** The rows from `first` to `end` - 1 of a matrix with this many rows. */
+export type RowRange = (rows: number) => readonly [first: number, end: number];
+
+/** Collects the entries of a file in coordinate format, in any order, and builds the matrix by rows, or some rows of it. */
 export class Coordinates {
   readonly entries: number;
+  /** Entries read so far. */
+  read = 0;
+  /** Entries of the full matrix read so far, with mirror images. */
+  full = 0;
+  /** The rows to keep. */
+  readonly first: number;
+  private readonly end: number;
   private readonly fields: readonly string[];
   private readonly rows: Growing<Int32Array>;
   private readonly cols: Growing<Int32Array>;
   private readonly values: Growing<Float64Array>; // empty for a pattern
-  private full = 0; // entries of the full matrix
+  private kept = 0; // entries of the full matrix in the rows to keep
   private row = 0; // of the last entry
   private col = 0;
   private byRow = true; // whether all entries so far ascend row by row
   private byCol = true; // or column by column
-  // Entries are on consecutive lines except around comments and blank lines. Only the breaks are recorded.
+  // Entries are on consecutive lines except around comments, blank lines and other rows. Only the breaks are recorded.
   private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
   private lastLine = 0;
 
   constructor(
     private readonly routine: string,
     private readonly header: Header,
-    private readonly size: Size,
+    readonly size: Size,
+    range: RowRange = (rows) => [0, rows],
   ) {
     this.entries = size.entries;
+    [this.first, this.end] = range(size.rows);
     this.fields = header.field === "pattern" ? ["row", "column"] : ["row", "column", "value"];
     this.rows = new Growing(size.entries, (length) => newIntegers(routine, length));
     this.cols = new Growing(size.entries, (length) => newIntegers(routine, length));
     this.values = new Growing(size.entries, (length) => newVector(routine, new Float64Array(0), length));
-  }
-
-  get read(): number {
-    return this.rows.length;
   }
 
   take(line: Line): void {
@@ -49,9 +57,14 @@ export class Coordinates {
       line.fail(`entry (${i}, ${j})`, `one ${symmetry === "symmetric" ? "on or " : ""}below the diagonal (the matrix is ${symmetry})`);
     this.full += symmetry === "general" || i === j ? 1 : 2;
     if (this.full > MAX) line.fail(`entry ${this.full} of the full matrix`, `at most ${MAX} entries`);
-    if (field !== "pattern") this.values.push(line.value(field === "integer"));
+    const value = field === "pattern" ? 1 : line.value(field === "integer");
+    this.read++;
+    const kept = (this.keeps(i - 1) ? 1 : 0) + (symmetry !== "general" && i !== j && this.keeps(j - 1) ? 1 : 0);
+    if (kept === 0) return;
+    this.kept += kept;
+    if (field !== "pattern") this.values.push(value);
     if (line.number !== this.lastLine + 1) {
-      this.breaks.entries.push(this.read);
+      this.breaks.entries.push(this.rows.length);
       this.breaks.lines.push(line.number);
     }
     this.lastLine = line.number;
@@ -63,24 +76,30 @@ export class Coordinates {
     this.cols.push(j - 1);
   }
 
+  private keeps(i: number): boolean {
+    return i >= this.first && i < this.end;
+  }
+
   /**
-   * The full matrix by rows, columns ascending in each row, by a counting sort on rows, which is stable. It suffices that the entries
+   * The rows to keep, columns ascending in each row, by a counting sort on rows, which is stable. It suffices that the entries
    * come column by column or row by row, even when each entry is followed by its mirror image: the images in row i have columns above
    * i, come after the file's own entries of row i, and ascend.
    */
   matrix(): Sparse {
-    const { rows, cols } = this.size;
+    const { first } = this;
+    const rows = this.end - first;
+    const { cols } = this.size;
     const order = this.byRow || this.byCol ? undefined : this.byColumns();
     const pointers = newIntegers(this.routine, rows + 1);
     this.each(undefined, (i) => {
-      pointers[i + 1] = (pointers[i + 1] as number) + 1;
+      pointers[i - first + 1] = (pointers[i - first + 1] as number) + 1;
     });
     prefixSums(pointers);
-    const indices = newIntegers(this.routine, this.full);
-    const values = newVector(this.routine, new Float64Array(0), this.full);
+    const indices = newIntegers(this.routine, this.kept);
+    const values = newVector(this.routine, new Float64Array(0), this.kept);
     this.each(order, (i, j, value) => {
-      const at = pointers[i] as number;
-      pointers[i] = at + 1;
+      const at = pointers[i - first] as number;
+      pointers[i - first] = at + 1;
       indices[at] = j;
       store(values, at, value);
     });
@@ -89,25 +108,25 @@ export class Coordinates {
     return ascending(this.routine, { format: "csr", rows, cols, pointers, indices, values });
   }
 
-  // Visits every entry of the full matrix.
+  // Visits every entry of the rows to keep.
   private each(order: Int32Array | undefined, visit: (i: number, j: number, value: number) => void): void {
     const sign = MIRROR[this.header.symmetry];
     const pattern = this.header.field === "pattern";
-    for (let n = 0; n < this.entries; n++) {
+    for (let n = 0; n < this.rows.length; n++) {
       const k = order === undefined ? n : (order[n] as number);
       const i = this.rows.get(k);
       const j = this.cols.get(k);
       const value = pattern ? 1 : this.values.get(k);
-      visit(i, j, value);
-      if (sign !== 0 && i !== j) visit(j, i, sign * value);
+      if (this.keeps(i)) visit(i, j, value);
+      if (sign !== 0 && i !== j && this.keeps(j)) visit(j, i, sign * value);
     }
   }
 
   // The order of the entries column by column, after a check for duplicates: a radix sort, whose memory does not depend on the number
   // of columns.
   private byColumns(): Int32Array {
-    let order: Int32Array = newIntegers(this.routine, this.entries).map((_, k) => k);
-    let sorted: Int32Array = newIntegers(this.routine, this.entries);
+    let order: Int32Array = newIntegers(this.routine, this.rows.length).map((_, k) => k);
+    let sorted: Int32Array = newIntegers(this.routine, this.rows.length);
     for (const [keys, size] of [[this.rows, this.size.rows] as const, [this.cols, this.size.cols] as const])
       for (const shift of [0, 16])
         if (size > 2 ** shift) {
@@ -121,7 +140,7 @@ export class Coordinates {
   // Equal positions are adjacent, in the order of the file. The error names the repetition that comes first in the file.
   private checkOnce(order: Int32Array): void {
     let first = 0;
-    let second = this.entries;
+    let second = order.length;
     for (let n = 1; n < order.length; n++) {
       const k = order[n] as number;
       const before = order[n - 1] as number;
@@ -130,7 +149,7 @@ export class Coordinates {
         second = k;
       }
     }
-    if (second === this.entries) return;
+    if (second === order.length) return;
     const line = this.lineOf(second);
     const entry = `entry (${this.rows.get(second) + 1}, ${this.cols.get(second) + 1})`;
     throw new FormatError(`${this.routine}: line ${line} has ${entry} again, expected it once (line ${this.lineOf(first)} has it)`, line);

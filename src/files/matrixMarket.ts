@@ -5,7 +5,7 @@ import { checkMatrix, stridedView } from "../arrays/matrix.ts";
 import { checkSparse } from "../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../arrays/types.ts";
 import { Columns } from "./columns.ts";
-import { Coordinates } from "./coordinates.ts";
+import { Coordinates, type RowRange } from "./coordinates.ts";
 import { FIRST_LINE, type Header, readHeader, readSize } from "./header.ts";
 import { eachLine } from "./lines.ts";
 
@@ -15,14 +15,39 @@ import { eachLine } from "./lines.ts";
  * FormatError, with the line, if the text is not such a file.
  */
 export async function readMatrixMarket(text: string | AsyncIterable<string> | Iterable<string>): Promise<Matrix | Sparse> {
+  return (await readBody(text)).matrix();
+}
+
+/** Some rows of a sparse matrix. */
+export interface SparseRows {
+  /** The first of them. */
+  readonly first: number;
+  readonly A: Sparse;
+  /** The rows, columns and entries of the whole matrix. */
+  readonly rows: number;
+  readonly cols: number;
+  readonly entries: number;
+}
+
+/** Reads some rows of a Matrix Market file in coordinate format. It takes the memory of these rows. */
+export async function readMatrixMarketRows(text: AsyncIterable<string>, range: RowRange): Promise<SparseRows> {
+  const body = (await readBody(text, range)) as Coordinates;
+  return { first: body.first, A: body.matrix(), rows: body.size.rows, cols: body.size.cols, entries: body.full };
+}
+
+async function readBody(text: string | AsyncIterable<string> | Iterable<string>, range?: RowRange): Promise<Columns | Coordinates> {
   const routine = "readMatrixMarket";
   const file: { header?: Header; body?: Columns | Coordinates } = {};
   const lines = await eachLine(routine, chunksOf(routine, text), (line) => {
-    if (file.header === undefined) file.header = readHeader(line);
-    else if (line.isEmpty()) return;
-    else if (file.body === undefined)
-      file.body = new (file.header.format === "array" ? Columns : Coordinates)(routine, file.header, readSize(line, file.header));
-    else if (file.body.read < file.body.entries) file.body.take(line);
+    if (file.header === undefined) {
+      file.header = readHeader(line);
+      if (range && file.header.format === "array") line.fail("a dense matrix", "a sparse one, in coordinate format");
+    } else if (line.isEmpty()) return;
+    else if (file.body === undefined) {
+      const size = readSize(line, file.header);
+      file.body =
+        file.header.format === "array" ? new Columns(routine, file.header, size) : new Coordinates(routine, file.header, size, range);
+    } else if (file.body.read < file.body.entries) file.body.take(line);
     else line.fail("more text", `the end of the file after ${file.body.entries} entries`);
   });
   const { header, body } = file;
@@ -35,7 +60,7 @@ export async function readMatrixMarket(text: string | AsyncIterable<string> | It
           : ["no lines", FIRST_LINE];
     throw new FormatError(`${routine}: the file ends before line ${lines + 1} with ${found}, expected ${expected}`, lines + 1);
   }
-  return body.matrix();
+  return body;
 }
 
 function chunksOf(routine: string, text: string | AsyncIterable<string> | Iterable<string>): AsyncIterable<string> | Iterable<string> {

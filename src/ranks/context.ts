@@ -94,7 +94,7 @@ export class Context {
       new TextDecoder().decode(all.subarray(r * TEXT, (r + 1) * TEXT)).replace(/[\0\ufffd]+$/, ""),
     );
     const refused = texts.findIndex((each) => each.startsWith("!"));
-    if (refused >= 0) return new ShapeError(`${name}: rank ${refused} refused its arguments: ${texts[refused]?.slice(1)}`);
+    if (refused >= 0) return new OtherRankRefused(`${name}: rank ${refused} refused its arguments: ${texts[refused]?.slice(1)}`);
     const counts = new Map<string, number[]>();
     for (const [r, each] of texts.entries()) counts.set(each, [...(counts.get(each) ?? []), r]);
     const groups = [...counts].sort(([, a], [, b]) => b.length - a.length);
@@ -161,14 +161,18 @@ export interface Prepared<R> {
   body(halves: Int32Array): R | Promise<R>;
 }
 
-/** Thrown on ranks that were fine, because another rank failed: that one has the reason. */
-export class OtherRankError extends HalfulpError {}
+// Thrown on ranks that were fine, because another rank failed or refused its arguments: that one has the reason.
+class OtherRankError extends HalfulpError {}
+class OtherRankRefused extends ShapeError {}
+
+/** Whether an error says only that another rank has one. */
+export const isOfAnotherRank = (error: unknown): boolean => error instanceof OtherRankError || error instanceof OtherRankRefused;
 
 /**
- * Run `body`, which may fail on some ranks only: then it fails on all. Ranks that failed throw their own error, the others an
- * OtherRankError that names the first of them; with `once`, only that first one throws its own.
+ * Run `body`, which may fail on some ranks only: then it fails on all. Ranks that failed throw their own error, the others one that
+ * names the first of them.
  */
-export async function together<R>({ comm }: Context, name: string, body: () => R | Promise<R>, once = false): Promise<R> {
+export async function together<R>({ comm }: Context, name: string, body: () => R | Promise<R>): Promise<R> {
   let result: R | undefined;
   let failure: unknown;
   try {
@@ -180,7 +184,11 @@ export async function together<R>({ comm }: Context, name: string, body: () => R
   await comm.gatherAll(Int32Array.of(failure === undefined ? 0 : 1), flags).wait();
   const first = flags.indexOf(1);
   if (first < 0) return result as R;
+<<<<<<< HEAD
   throw failTogether(name, once && first !== comm.rank ? undefined : failure, first);
+=======
+  throw failure ?? new OtherRankError(`${name}: rank ${first} failed`);
+>>>>>>> cli
 }
 
 /** The error of a rank after one or several have failed: its own, or one that names the first. */

@@ -10,7 +10,7 @@ import { matrix } from "../../src/arrays/matrix.ts";
 import { Random } from "../../src/arrays/random.ts";
 import { csc, csr, toCsc, toCsr } from "../../src/arrays/sparse.ts";
 import type { Format, Matrix, Real, Sparse } from "../../src/arrays/types.ts";
-import { readMatrixMarket, writeMatrixMarket } from "../../src/files/matrixMarket.ts";
+import { readMatrixMarket, readMatrixMarketRows, writeMatrixMarket } from "../../src/files/matrixMarket.ts";
 import { assemble, permutation } from "../generators.ts";
 import { storedBits, toHex } from "../hex.ts";
 import { coin, entryBits, LAYOUTS, numbers, place, table } from "../matrices.ts";
@@ -138,6 +138,49 @@ describe("files in coordinate format", () => {
       [0, 65536, 2],
       [0, 2147483646, 1],
     ]);
+  });
+});
+
+describe("some rows of a file in coordinate format", () => {
+  async function* chunks(text: string): AsyncGenerator<string> {
+    yield text;
+  }
+  const lower = ["2 1 -4", "3 3 0.5", "4 1 1e300", "4 3 -0", "5 2 7", "5 4 3", "5 5 2"];
+  const orders = {
+    "row by row": lower,
+    "column by column": [...lower].sort((a, b) => Number(a.split(" ")[1]) - Number(b.split(" ")[1])),
+    "in another order": ["5 2 7", "3 3 0.5", "2 1 -4", "5 5 2", "4 3 -0", "% in between", "4 1 1e300", "5 4 3"],
+  };
+  describe.each(["real general", "real symmetric", "real skew-symmetric", "pattern symmetric"])("%s", (kind) => {
+    const isKept = (line: string): boolean => !kind.includes("skew") || !/^3 3|^5 5/.test(line);
+    const valueless = (line: string): string => (kind.startsWith("pattern") ? line.split(" ").slice(0, 2).join(" ") : line);
+    test.each(Object.entries(orders))("%s: the parts are those of the whole", async (_, lines) => {
+      const entries = lines.filter(isKept).map((line) => (line.startsWith("%") ? line : valueless(line)));
+      const text = file(`coordinate ${kind}`, `5 5 ${entries.filter((line) => !line.startsWith("%")).length}`, ...entries);
+      const whole = triples(await readSparse(text));
+      for (let first = 0; first <= 5; first++)
+        for (let end = first; end <= 5; end++) {
+          const part = await readMatrixMarketRows(chunks(text), () => [first, end]);
+          expect(part).toMatchObject({ first, rows: 5, cols: 5, entries: whole.length });
+          expect([part.A.rows, part.A.cols]).toEqual([end - first, 5]);
+          const own = triples(part.A).map(([i, ...rest]) => [(i as number) + first, ...rest]);
+          expect(own).toEqual(whole.filter(([i]) => (i as number) >= first && (i as number) < end));
+        }
+    });
+  });
+
+  test("an entry twice is named with its lines by the part that has it", async () => {
+    const text = file("coordinate real general", "3 3 5", "3 1 1", "1 1 1", "2 2 1", "1 3 1", "3 1 2");
+    const read = (first: number, end: number) => readMatrixMarketRows(chunks(text), () => [first, end]);
+    await expect(read(2, 3)).rejects.toThrow("line 7 has entry (3, 1) again, expected it once (line 3 has it)");
+    expect(triples((await read(0, 2)).A)).toHaveLength(3);
+  });
+
+  test("all lines are checked, and a dense file is refused at once", async () => {
+    const read = (text: string) => readMatrixMarketRows(chunks(text), () => [0, 1]);
+    await expect(read(file("coordinate real general", "3 3 2", "1 1 1", "3 4 1"))).rejects.toThrow(/line 4 .*column/);
+    await expect(read(file("coordinate real general", "3 3 2", "1 1 1"))).rejects.toThrow(/ends before line 4 with 1 entries, expected 2/);
+    await expect(read(file("array real general", "3 3"))).rejects.toThrow("line 1 has a dense matrix, expected a sparse one");
   });
 });
 

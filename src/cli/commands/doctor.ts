@@ -6,12 +6,13 @@ import { Random } from "../../arrays/random.ts";
 import { usualPools } from "../../engines/table.ts";
 import type { DeviceInfo } from "../../opencl.ts";
 import type { Context } from "../../ranks/context.ts";
-import type { Command, Outcome } from "../command.ts";
+import type { Arguments, Command, Io, Outcome } from "../command.ts";
 import { everyOpening, type Opening } from "../engines.ts";
+import { partOf } from "../input/numbers.ts";
 import { Progress } from "../output/progress.ts";
 import { EXPECTED, selfTest } from "../selfTest.ts";
 import { version } from "../version.ts";
-import { openJob } from "./job.ts";
+import { inJob } from "./job.ts";
 
 export const doctor: Command = {
   name: "doctor",
@@ -28,41 +29,41 @@ device. The hashes of the results must equal the one expected on every machine; 
     ["mpirun -n 4 halfulp doctor", "test the MPI library instead: sums and dot products over four ranks"],
   ],
   underMpirun: true,
-  async run(args, io) {
-    const job = await openJob();
-    if (job) return doctorOfJob(job);
-    const found = await engines();
-    const list = await (await import("../../opencl.ts")).devices().catch((): readonly DeviceInfo[] => []);
-    const missing = found.flatMap(({ kind, reason }) => (reason === undefined ? [] : [{ engine: kind, reason }]));
-    const machine = {
-      halfulp: version(),
-      node: process.versions.node,
-      system: `${process.platform} ${process.arch}`,
-      processor: processor(),
-    };
-    const tests: Test[] = [];
-    const progress = new Progress(io, "doctor: self-test").tick();
-    if (!args.flag("list")) for (const opening of (await everyOpening(usualPools())).openings) tests.push(await tested(opening));
-    progress.end();
-    const equal = tests.every(({ sha256 }) => sha256 === EXPECTED);
-    return {
-      text: [
-        `halfulp ${machine.halfulp}, Node ${machine.node}, ${machine.system}, ${machine.processor}`,
-        ...section(
-          "Engines",
-          found.map(({ kind, device, reason }) => [kind, device ?? `missing: ${reason}`]),
-        ),
-        ...section("OpenCL devices", list.map(described)),
-        ...section("Self-test", tests.map(judged)),
-        ...(tests.length === 0
-          ? []
-          : ["", equal ? `All ${tests.length} return the same bits, the right ones: ${EXPECTED}` : `WRONG bits. Expected: ${EXPECTED}`]),
-      ].join("\n"),
-      json: { command: "doctor", ...machine, engines: found, devices: list, missing, tests, expected: EXPECTED, equal },
-      code: equal ? 0 : 1,
-    };
-  },
+  run: (args, io) => inJob(({ context }) => (context ? doctorOfJob(context) : doctorOfMachine(args, io))),
 };
+
+async function doctorOfMachine(args: Arguments, io: Io): Promise<Outcome> {
+  const found = await engines();
+  const list = await (await import("../../opencl.ts")).devices().catch((): readonly DeviceInfo[] => []);
+  const missing = found.flatMap(({ kind, reason }) => (reason === undefined ? [] : [{ engine: kind, reason }]));
+  const machine = {
+    halfulp: version(),
+    node: process.versions.node,
+    system: `${process.platform} ${process.arch}`,
+    processor: processor(),
+  };
+  const tests: Test[] = [];
+  const progress = new Progress(io, "doctor: self-test").tick();
+  if (!args.flag("list")) for (const opening of (await everyOpening(usualPools())).openings) tests.push(await tested(opening));
+  progress.end();
+  const equal = tests.every(({ sha256 }) => sha256 === EXPECTED);
+  return {
+    text: [
+      `halfulp ${machine.halfulp}, Node ${machine.node}, ${machine.system}, ${machine.processor}`,
+      ...section(
+        "Engines",
+        found.map(({ kind, device, reason }) => [kind, device ?? `missing: ${reason}`]),
+      ),
+      ...section("OpenCL devices", list.map(described)),
+      ...section("Self-test", tests.map(judged)),
+      ...(tests.length === 0
+        ? []
+        : ["", equal ? `All ${tests.length} return the same bits, the right ones: ${EXPECTED}` : `WRONG bits. Expected: ${EXPECTED}`]),
+    ].join("\n"),
+    json: { command: "doctor", ...machine, engines: found, devices: list, missing, tests, expected: EXPECTED, equal },
+    code: equal ? 0 : 1,
+  };
+}
 
 // Under mpirun: the library, and whether sums of all ranks have the bits of one machine.
 async function doctorOfJob(job: Context): Promise<Outcome> {
@@ -72,12 +73,12 @@ async function doctorOfJob(job: Context): Promise<Outcome> {
   const random = new Random(20);
   const x = Float64Array.from({ length: 10_000 }, () => random.signed() * 2 ** (200 * random.signed()));
   const y = x.map((v, i) => (i % 2 === 0 ? v : -(x[i - 1] as number)));
-  const [from, to] = [comm.rank, comm.rank + 1].map((r) => Math.floor((x.length * r) / comm.size)) as [number, number];
-  const part = (v: Float64Array): Float64Array => v.subarray(from, to);
+  const part = (v: Float64Array): Float64Array => v.subarray(...partOf(v.length, comm));
   const found = [await exsum(part(x)), await exsum(part(y)), await exdot(part(x), part(y))];
   const expected = [vectors.exsum(x), vectors.exsum(y), vectors.exdot(x, y)];
-  const equal = found.every((value, i) => Object.is(value, expected[i]));
-  await job.close();
+  const wrong = BigInt64Array.of(found.every((value, i) => Object.is(value, expected[i])) ? 0n : 1n);
+  await comm.sum(wrong).wait(); // the number of ranks with other bits
+  const equal = wrong[0] === 0n;
   const judgement = equal ? "sums over all ranks have the right bits" : "WRONG bits";
   return {
     text: `halfulp ${version()}, Node ${process.versions.node}\n\nMPI: ${comm.library}, ${comm.size} ranks: ${judgement}`,

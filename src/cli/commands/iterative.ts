@@ -1,12 +1,17 @@
-// halfulp cg, bicgstab and gmres: systems solved step by step, by the routines of the same names of an engine.
+// halfulp cg, bicgstab and gmres: systems solved step by step, by the routines of the same names of an engine or of the ranks of a job.
+import { checkSize } from "../../arrays/checks.ts";
+import { ShapeError } from "../../arrays/errors.ts";
 import type { Matrix, Sparse } from "../../arrays/types.ts";
-import type { IterativeOptions } from "../../routines/krylov/types.ts";
-import type { Command, Options } from "../command.ts";
+import type { Context } from "../../ranks/context.ts";
+import type { IterativeOptions, IterativeSolution } from "../../routines/krylov/types.ts";
+import type { Arguments, Command, Io, Options } from "../command.ts";
 import { asMatrix, asVector, isSparse, isVector, type Loaded, load, toBinary64, widened } from "../input/load.ts";
+import { loadOnRank, sparseRows } from "../input/ranks.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
-import { ENGINE_OPTIONS, openEngine } from "./engine.ts";
+import { ENGINE_OPTIONS, openBackend, openEngine } from "./engine.ts";
+import { checkFiles, gathered, inJob, type Job, outcomeOf } from "./job.ts";
 
 const PRECONDITIONERS = ["none", "jacobi", "ilu0"] as const;
 
@@ -46,11 +51,15 @@ ${about}
 A and b are .npy, Matrix Market or CSV files; a sparse matrix stays sparse. Every product, sum and norm is exact and rounded
 once, so x, the number of iterations and the residual of each of them are the same on every engine. residual is the norm of
 b - A x, computed exactly, over that of b. --json has the whole history of residual norms. The exit code is 1 if the method
-did not converge; reason is then maxIterations, stagnation, breakdown or notFinite, and x is the last iterate.`,
-    examples,
+did not converge; reason is then maxIterations, stagnation, breakdown or notFinite, and x is the last iterate. Under mpirun the
+bits are the same; A must be sparse, and the preconditioner none or jacobi.`,
+    examples: [
+      ...examples,
+      [`mpirun -n 4 halfulp ${name} A.mtx b.npy`, "the same on four ranks of MPI, each with some rows of the matrix"],
+    ],
+    underMpirun: true,
     async run(args, io) {
       const [left, right] = args.operands as [string, string];
-      await checkOutput(args.text("output"));
       const restart = name === "gmres" ? args.integer("restart", 1) : undefined;
       const given = {
         preconditioner: args.word("preconditioner", PRECONDITIONERS),
@@ -60,37 +69,102 @@ did not converge; reason is then maxIterations, stagnation, breakdown or notFini
         maxRestarts: args.integer("max-restarts", 0),
         ...(restart === undefined ? {} : { restart }),
       } satisfies IterativeOptions;
-      const A = systemOf(left, await load(left, io));
-      const vector = async (path: string): Promise<Float64Array> => toBinary64(asVector(path, await load(path, io)));
-      const b = await vector(right);
-      const start = args.text("x0");
-      const x0 = start === undefined ? undefined : await vector(start);
-      const entries = "format" in A ? A.values.length : A.rows * A.cols;
-      await using engine = await openEngine(args, USUAL_ITERATIONS * entries);
-      const progress = new Progress(io, name).tick();
-      try {
-        const begin = performance.now();
-        const onIteration = (iteration: number, norm: number): void =>
-          progress.report(iteration, undefined, `iterations, norm of the residual ${norm.toExponential(1)},`);
-        const { x, history, reason, iterations, residual, converged } = await engine[name](A, b, { ...given, x0, onIteration });
-        const details = {
-          method: title(restart),
-          preconditioner: given.preconditioner ?? "none",
-          engine: engine.device,
-          unknowns: x.length,
-          entries,
-          residual,
-          iterations,
-          reason,
-          converged,
-          seconds: seconds(performance.now() - begin),
-        };
-        const outcome = await present(name, x, details, args);
-        return { ...outcome, json: { ...outcome.json, history }, code: converged ? 0 : 1 };
-      } finally {
-        progress.end();
-      }
+      checkFiles(name, [left, right, args.text("x0")]);
+      return inJob(
+        async (job) => {
+          await job.atRoot(() => checkOutput(args.text("output")));
+          const read = { name, left, right, x0: args.text("x0") };
+          await using system = await (job.context ? onRanks(job, job.context, read, io) : onEngine(args, read, io));
+          const progress = new Progress(io, name).tick();
+          try {
+            const begin = performance.now();
+            const onIteration = (iteration: number, norm: number): void =>
+              progress.report(iteration, undefined, `iterations, norm of the residual ${norm.toExponential(1)},`);
+            const { x, history, reason, iterations, residual, converged } = await system.solve({ ...given, onIteration });
+            const details = {
+              method: title(restart),
+              preconditioner: given.preconditioner ?? "none",
+              engine: system.device,
+              unknowns: system.unknowns,
+              entries: system.entries,
+              residual,
+              iterations,
+              reason,
+              converged,
+              seconds: seconds(performance.now() - begin),
+            };
+            const printed = await job.atRoot(() => present(name, x, details, args));
+            const outcome = outcomeOf(job, printed, converged ? 0 : 1);
+            return { ...outcome, json: { ...outcome.json, history } };
+          } finally {
+            progress.end();
+          }
+        },
+        () => openBackend(args),
+      );
     },
+  };
+}
+
+/** The files of a system. */
+interface Files {
+  readonly name: Method["name"];
+  readonly left: string;
+  readonly right: string;
+  readonly x0: string | undefined;
+}
+
+/** A system that was read. */
+interface System extends AsyncDisposable {
+  readonly device: string;
+  readonly unknowns: number;
+  readonly entries: number;
+  /** The x of the result is whole, on rank 0. */
+  solve(options: GivenOptions): Promise<IterativeSolution>;
+}
+
+type GivenOptions = IterativeOptions & { preconditioner?: (typeof PRECONDITIONERS)[number] | undefined };
+
+async function onEngine(args: Arguments, { name, left, right, x0 }: Files, io: Io): Promise<System> {
+  const A = systemOf(left, await load(left, io));
+  const vector = async (path: string): Promise<Float64Array> => toBinary64(asVector(path, await load(path, io)));
+  const b = await vector(right);
+  const start = x0 === undefined ? undefined : await vector(x0);
+  const entries = "format" in A ? A.values.length : A.rows * A.cols;
+  const engine = await openEngine(args, USUAL_ITERATIONS * entries);
+  return {
+    device: engine.device,
+    unknowns: A.rows,
+    entries,
+    solve: (options) => engine[name](A, b, { ...options, x0: start }),
+    [Symbol.asyncDispose]: () => engine.close(),
+  };
+}
+
+async function onRanks(job: Job, context: Context, { name, left, right, x0 }: Files, io: Io): Promise<System> {
+  const { solveOnRanks } = await import("../../ranks/krylov.ts");
+  const { sparse } = await import("../../ranks/sparse.ts");
+  const { first, A, rows, cols, entries } = await sparseRows(job, context, left);
+  // The part of a vector that belongs to the rows of this rank. Every rank reads the whole.
+  const vector = async (argument: string, path: string): Promise<Float64Array> => {
+    const whole = toBinary64(asVector(path, await loadOnRank(path, io)));
+    checkSize(name, argument, whole, rows, "the order of A");
+    return whole.slice(first, first + A.rows);
+  };
+  const [b, start] = await job.each(async () => {
+    if (rows !== cols) throw new ShapeError(`${name}: A is ${rows} by ${cols}, expected a square matrix`);
+    return [await vector("b", right), x0 === undefined ? undefined : await vector("x0", x0)] as const;
+  });
+  const distributed = await sparse(context, A, first, rows);
+  return {
+    device: context.backend.device,
+    unknowns: rows,
+    entries,
+    async solve(options) {
+      const solution = await solveOnRanks(context, name, distributed, b, { ...options, x0: start });
+      return { ...solution, x: await gathered(context, solution.x, rows) };
+    },
+    [Symbol.asyncDispose]: async () => distributed.free(),
   };
 }
 

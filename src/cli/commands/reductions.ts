@@ -8,7 +8,7 @@ import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
 import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
-import { combineIn, inJob, openJob } from "./job.ts";
+import { combineIn, inJob, type Job } from "./job.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
 const OPTIONS: Options = {
@@ -64,7 +64,7 @@ function reduction(
       ],
     ],
     underMpirun: true,
-    run: (args, io) => reduceCommand(name, op, root, args, io),
+    run: (args, io) => inJob((job) => reduceCommand(job, name, op, root, args, io)),
   };
 }
 
@@ -106,7 +106,7 @@ export const nrm2 = reduction(
   [["halfulp nrm2 x.npy --json", "print the norm with count, bits and time as JSON"]],
 );
 
-async function reduceCommand(name: string, op: Reduction, root: boolean, args: Arguments, io: Io): Promise<Outcome> {
+async function reduceCommand(job: Job, name: string, op: Reduction, root: boolean, args: Arguments, io: Io): Promise<Outcome> {
   const mode = args.word("round", ROUNDINGS) ?? "nearest";
   const to = args.word<Format>("to", ["binary64", "binary32"]);
   const format = args.word("format", STREAMED);
@@ -120,14 +120,15 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
   if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a column number with --header no`);
   if (args.operands.filter((path) => path === "-").length > 1)
     throw new UsageError(`${name}: standard input is given twice, expected at most once`);
-  const job = await openJob();
-  const engine = await openBackend(args);
+  const { context, ranks, each } = job;
+  const how = { format, delimiter, header, missing, part: context?.comm };
+  const engine = await each(() => openBackend(args));
   const files: Numbers[] = [];
   const progress = new Progress(io, name);
   try {
-    await inJob(job, name, async () => {
+    await each(async () => {
       for (const [k, path] of args.operands.entries())
-        files.push(await openNumbers(path, { format, column: columns[k] ?? columns[0], delimiter, header, missing, part: job?.comm }, io));
+        files.push(await openNumbers(path, { ...how, column: columns[k] ?? columns[0] }, io));
       if (files[1] !== undefined) checkCompatible(name, files[0] as Numbers, files[1]);
     });
     const [x, y] = files as [Numbers, Numbers?];
@@ -143,7 +144,7 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
       precision,
       engine,
       onProgress,
-      job && combineIn(job, name),
+      context && combineIn(job, context),
     );
     const seconds = (performance.now() - start) / 1000;
     return {
@@ -157,7 +158,7 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
         count,
         skipped: missing === "skip" ? skipped : undefined,
         passes,
-        ranks: job?.comm.size,
+        ranks,
         seconds,
       },
     };
@@ -165,7 +166,6 @@ async function reduceCommand(name: string, op: Reduction, root: boolean, args: A
     progress.end();
     await Promise.all(files.map((file) => file.close()));
     await engine?.close();
-    await job?.close();
   }
 }
 

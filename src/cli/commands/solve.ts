@@ -1,13 +1,17 @@
-// halfulp solve: a dense system, by solve of an engine.
+// halfulp solve: a dense system, by solve of an engine or of the ranks of a job.
+import { ShapeError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Matrix } from "../../arrays/types.ts";
-import type { SolveOptions } from "../../routines/solve/types.ts";
-import type { Command } from "../command.ts";
+import type { Context } from "../../ranks/context.ts";
+import type { Solution, SolveOptions } from "../../routines/solve/types.ts";
+import type { Arguments, Command, Io } from "../command.ts";
 import { asMatrix, asVector, isVector, type Loaded, load, toBinary64, widened } from "../input/load.ts";
+import { distributedMatrix, loadOnRank } from "../input/ranks.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
-import { engineOptions, openEngine } from "./engine.ts";
+import { engineOptions, openBackend, openEngine } from "./engine.ts";
+import { checkFiles, inJob, type Job, outcomeOf } from "./job.ts";
 
 export const solve: Command = {
   name: "solve",
@@ -30,55 +34,98 @@ export const solve: Command = {
 Solves A x = b for a square matrix and one right-hand side, or several as the columns of a matrix, from .npy, Matrix Market or CSV
 files. By default the result is the exact solution of the stored system, every component rounded once. It is proved (certified: true)
 and has the same bits with every --engine. With --rounding backward it solves a nearby system exactly: residual is at most 1 and
-backwardError at most (n + 1) 2^-53. The exit code is 1 if the matrix is singular or the solution did not converge.`,
+backwardError at most (n + 1) 2^-53. The exit code is 1 if the matrix is singular or the solution did not converge.
+Under mpirun the bits are the same, each rank reads its own part of a .npy file, and there is one right-hand side.`,
   examples: [
     ["halfulp solve A.mtx b.mtx -o x.npy", "write the solution to a file and print a summary"],
     ["halfulp solve A.csv b.csv --rounding backward", "faster, without a proof"],
+    ["mpirun -n 4 halfulp solve A.npy b.npy -o x.npy", "the same on four ranks of MPI, each with a part of the matrix"],
   ],
+  underMpirun: true,
   async run(args, io) {
     const [left, right] = args.operands as [string, string];
-    await checkOutput(args.text("output"));
     const options: SolveOptions = {
       rounding: args.word("rounding", ["correct", "backward"]),
       method: args.word("method", ["auto", "mixed", "double", "exact"]),
       fallback: !args.flag("no-fallback"),
       maxIterations: args.integer("max-iterations", 1),
     };
-    const A = widened(asMatrix(left, await load(left, io)));
-    const b = rightHandSide(right, await load(right, io), A.rows);
-    await using engine = await openEngine(args, A.rows ** 3);
-    const progress = new Progress(io, "solve").tick();
-    try {
-      const start = performance.now();
-      const onProgress = (stage: string, done: number): void => progress.report(done, 1, "", stage);
-      const { x, fellBack, ...solution } = await engine.solve(A, b, { ...options, onProgress });
-      const { converged, method, iterations, residual, backwardError, condition, certified } = solution;
-      const time = performance.now() - start;
-      const details = {
-        rounding: options.rounding ?? "correct",
-        method: fellBack ? `${method} (a cheaper method did not converge)` : method,
-        engine: engine.device,
-        unknowns: A.rows,
-        residual,
-        backwardError,
-        condition,
-        iterations,
-        converged,
-        certified,
-        seconds: seconds(time),
-      };
-      const result = isVector(b) ? x : matrix(x, b.rows, b.cols, { order: b.order });
-      const outcome = await present("solve", result, details, args);
-      return {
-        ...outcome,
-        json: { ...outcome.json, method, fellBack },
-        code: converged ? 0 : 1,
-      };
-    } finally {
-      progress.end();
-    }
+    checkFiles("solve", args.operands);
+    return inJob(
+      async (job) => {
+        await job.atRoot(() => checkOutput(args.text("output")));
+        await using system = await (job.context ? onRanks(job, job.context, left, right, io) : onEngine(args, left, right, io));
+        const { unknowns, b } = system;
+        const progress = new Progress(io, "solve").tick();
+        try {
+          const start = performance.now();
+          const onProgress = (stage: string, done: number): void => progress.report(done, 1, "", stage);
+          const { x, fellBack, ...solution } = await system.solve({ ...options, onProgress });
+          const { converged, method, iterations, residual, backwardError, condition, certified } = solution;
+          const time = performance.now() - start;
+          const details = {
+            rounding: options.rounding ?? "correct",
+            method: fellBack ? `${method} (a cheaper method did not converge)` : method,
+            engine: system.device,
+            unknowns,
+            residual,
+            backwardError,
+            condition,
+            iterations,
+            converged,
+            certified,
+            seconds: seconds(time),
+          };
+          const result = isVector(b) ? x : matrix(x, b.rows, b.cols, { order: b.order });
+          const printed = await job.atRoot(() => present("solve", result, details, args));
+          const outcome = outcomeOf(job, printed, converged ? 0 : 1);
+          return { ...outcome, json: { ...outcome.json, method, fellBack } };
+        } finally {
+          progress.end();
+        }
+      },
+      () => openBackend(args),
+    );
   },
 };
+
+/** A system that was read. */
+interface System extends AsyncDisposable {
+  readonly device: string;
+  readonly unknowns: number;
+  readonly b: Float64Array | Matrix;
+  solve(options: SolveOptions): Promise<Solution>;
+}
+
+async function onEngine(args: Arguments, left: string, right: string, io: Io): Promise<System> {
+  const A = widened(asMatrix(left, await load(left, io)));
+  const b = rightHandSide(right, await load(right, io), A.rows);
+  const engine = await openEngine(args, A.rows ** 3);
+  return {
+    device: engine.device,
+    unknowns: A.rows,
+    b,
+    solve: (options) => engine.solve(A, b, options),
+    [Symbol.asyncDispose]: () => engine.close(),
+  };
+}
+
+async function onRanks(job: Job, context: Context, left: string, right: string, io: Io): Promise<System> {
+  const { solve } = await import("../../ranks/solve/solve.ts");
+  const A = await distributedMatrix(job, context, left, io);
+  const b = await job.each(async () => {
+    const found = rightHandSide(right, await loadOnRank(right, io), A.rows);
+    if (isVector(found)) return found;
+    throw new ShapeError(`${right} has ${found.cols} right-hand sides, expected one under mpirun`);
+  });
+  return {
+    device: context.backend.device,
+    unknowns: A.rows,
+    b,
+    solve: (options) => solve(context, A, b, options),
+    [Symbol.asyncDispose]: async () => A.free(),
+  };
+}
 
 // A single column is a vector, and so is a single row unless there is only one unknown. Several columns are right-hand sides.
 function rightHandSide(name: string, value: Loaded, unknowns: number): Float64Array | Matrix {

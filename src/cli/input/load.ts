@@ -5,7 +5,8 @@ import { FormatError, ShapeError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import { readMatrixMarket } from "../../files/matrixMarket.ts";
+import type { RowRange } from "../../files/coordinates.ts";
+import { readMatrixMarket, readMatrixMarketRows, type SparseRows } from "../../files/matrixMarket.ts";
 import { shaped } from "../../files/npy.ts";
 import { MAGIC } from "../../files/npyHeader.ts";
 import { type Io, UsageError } from "../command.ts";
@@ -20,13 +21,16 @@ export type Loaded = Real | Matrix<Float64Array> | Matrix<Float32Array> | Sparse
 export const isSparse = (value: Loaded): value is Sparse => "format" in value;
 export const isVector = (value: Loaded): value is Real => ArrayBuffer.isView(value);
 
+/** The formats of files that hold matrices. */
+export const FORMATS = ["npy", "mtx", "csv"] as const;
+
 /** Reads a whole .npy, Matrix Market or CSV file, or standard input ("-") as one of the first two. */
 export async function load(path: string, io: Io): Promise<Loaded> {
   if (path === "-") return fromStream("standard input", io.stdin);
   const kind = await stat(path);
-  if (kind.isDirectory()) throw new UsageError(`${path} is a directory, expected a file`);
+  if (kind.isDirectory()) throw isADirectory(path);
   if (!kind.isFile()) return fromStream(path, createReadStream(path));
-  const format = formatByName(path, ["npy", "mtx", "csv"]);
+  const format = formatByName(path, FORMATS);
   if (format === "mtx") return matrixMarket(path, createReadStream(path, { encoding: "utf8" }));
   if (format === "csv") return csvMatrix(path, createReadStream(path));
   return collect(await openNumbers(path, { format: "npy" }, io));
@@ -82,22 +86,25 @@ function joined(all: Real, parts: readonly Real[]): Real {
   return all;
 }
 
-async function matrixMarket(name: string, text: AsyncIterable<string>): Promise<Matrix | Sparse> {
-  try {
-    return await readMatrixMarket(text);
-  } catch (error) {
-    throw inFile(name, error);
-  }
-}
+export const isADirectory = (path: string): UsageError => new UsageError(`${path} is a directory, expected a file`);
+
+const matrixMarket = (name: string, text: AsyncIterable<string>): Promise<Matrix | Sparse> => inFile(name, readMatrixMarket(text));
+
+/** Some rows of a sparse Matrix Market file. */
+export const rowsOfMatrixMarket = (name: string, text: AsyncIterable<string>, range: RowRange): Promise<SparseRows> =>
+  inFile(name, readMatrixMarketRows(text, range));
 
 // Names the file instead of the routine: the user knows the file.
-function inFile(name: string, error: unknown): unknown {
-  return error instanceof FormatError
-    ? new FormatError(
-        error.message.replace(/^\w+/, () => name),
-        error.line,
-      )
-    : error;
+async function inFile<R>(name: string, read: Promise<R>): Promise<R> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new FormatError(
+      error.message.replace(/^\w+/, () => name),
+      error.line,
+    );
+  }
 }
 
 /** A vector, or a matrix with a single row or column. */
@@ -130,9 +137,13 @@ const MAX = 2 ** 29;
 const ZEROS = 2 ** 27;
 const ZEROS_PER_ENTRY = 64;
 
+/** The error for a vector in place of a matrix. */
+export const notAMatrix = (name: string, count: number): ShapeError =>
+  new ShapeError(`${name} is a vector of ${count} numbers, expected a matrix`);
+
 /** A dense matrix; a sparse matrix is filled with zeros. */
 export function asMatrix(name: string, value: Loaded): Matrix<Float64Array> | Matrix<Float32Array> {
-  if (isVector(value)) throw new ShapeError(`${name} is a vector of ${value.length} numbers, expected a matrix`);
+  if (isVector(value)) throw notAMatrix(name, value.length);
   if (!isSparse(value)) return value;
   const { rows, cols } = value;
   const max = Math.min(MAX, Math.max(ZEROS, ZEROS_PER_ENTRY * value.values.length));

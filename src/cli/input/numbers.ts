@@ -71,10 +71,14 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
   }
   const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
   const { start, count, width, littleEndian, shape, fortranOrder } = header;
-  const { rank, size: ranks } = options.part ?? { rank: 0, size: 1 };
-  const [first, end] = [rank, rank + 1].map((r) => Math.floor((count * r) / ranks)) as [number, number];
+  const [first, end] = partOf(count, options.part ?? { rank: 0, size: 1 });
   const chunks = () => fileChunks(name, handle, start + first * width, end - first, width, littleEndian !== LITTLE_ENDIAN);
   return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+}
+
+/** The part of `count` elements, or rows, that belongs to a rank: from `first` to `end` - 1. */
+export function partOf(count: number, { rank, size }: NonNullable<ReadOptions["part"]>): [first: number, end: number] {
+  return [Math.floor((count * rank) / size), Math.floor((count * (rank + 1)) / size)];
 }
 
 const notDivisible = (name: string): UsageError =>

@@ -22,6 +22,14 @@ export function hashOf(...parts: readonly (Loaded | Int32Array)[]): string {
   return hash.digest("hex");
 }
 
+/** The SHA-256 of a matrix that comes in strips of rows, and of the integers after it. */
+export async function hashOfParts(strips: AsyncIterable<Real>, integers: Int32Array): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const strip of strips) addTo(hash, strip);
+  addTo(hash, integers);
+  return hash.digest("hex");
+}
+
 /** Adds the numbers of an array to a hash. */
 export function addTo(hash: Hash, x: Real | Int32Array): void {
   if (LITTLE_ENDIAN) {

@@ -1,4 +1,5 @@
-// scatter() and gather(): a whole matrix on one rank, and the same matrix spread over all of them. See Ranks.
+// scatter() and gather(): a whole matrix on one rank, and the same matrix spread over all of them. See Ranks. rowStrips() is for the
+// command.
 import { checkCount } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrixOf, matrix, stridedView } from "../../arrays/matrix.ts";
@@ -85,6 +86,27 @@ export function gather(context: Context, A: Distributed<Matrix>, root = 0): Prom
       },
     };
   });
+}
+
+// Numbers in a strip of rowStrips(): 8 MB.
+const STRIP = 2 ** 20;
+
+/** The rows of a matrix on rank 0, a strip at a time, for one who does not need the whole. The other ranks get empty strips. */
+export async function* rowStrips(context: Context, A: Distributed<Matrix>): AsyncGenerator<Float64Array> {
+  const { rows, cols } = A;
+  if (cols === 0) return;
+  const columns = Int32Array.from({ length: cols }, (_, j) => j);
+  const height = Math.max(1, Math.floor(STRIP / cols));
+  for (let top = 0; top < rows; top += height) {
+    const strip = { rows: Int32Array.from({ length: Math.min(height, rows - top) }, (_, i) => top + i), cols: columns };
+    yield await callWith(context, "rowStrips", (borrow) => {
+      const from = borrow("A", A);
+      return {
+        facts: { A: from.description, top },
+        body: () => collect(context, from, (rank) => (rank === 0 ? strip : NOTHING)),
+      };
+    });
+  }
 }
 
 function checkRoot(routine: string, root: number, size: number): void {

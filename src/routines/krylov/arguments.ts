@@ -68,7 +68,7 @@ export function checkSystem(routine: string, A: MatrixOperand | SparseOperand, b
   checkSize(routine, "b", b, A.rows, "the order of A");
 }
 
-/** All entries of A, b and x0 must be finite. Row 0 of A is named as row `first`. */
+/** All entries of A, b and x0 must be finite. Row 0 is named as row `first`. */
 export function* checkFinite(
   routine: string,
   A: MatrixOperand | SparseOperand,
@@ -77,15 +77,15 @@ export function* checkFinite(
   first = 0,
 ): Routine<void> {
   yield* checkFiniteMatrix(routine, A, first);
-  yield* checkFiniteVector(routine, "b", b);
-  if (x0) yield* checkFiniteVector(routine, "x0", x0);
+  yield* checkFiniteVector(routine, "b", b, first);
+  if (x0) yield* checkFiniteVector(routine, "x0", x0, first);
 }
 
-function* checkFiniteVector(routine: string, name: string, x: Operand): Routine<void> {
+function* checkFiniteVector(routine: string, name: string, x: Operand, first: number): Routine<void> {
   const i = yield* firstNotFinite(routine, x);
   if (i < 0) return;
   const value = (isOnHost(x) ? x : yield* download<Float64Array>(routine, x, i, 1))[isOnHost(x) ? i : 0];
-  throw new ValueError(`${routine}: entry ${i} of ${name} is ${value}, expected a finite number`, i, 0);
+  throw new ValueError(`${routine}: entry ${first + i} of ${name} is ${value}, expected a finite number`, first + i, 0);
 }
 
 function* checkFiniteMatrix(routine: string, A: MatrixOperand | SparseOperand, first: number): Routine<void> {
