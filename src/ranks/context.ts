@@ -184,11 +184,7 @@ export async function together<R>({ comm }: Context, name: string, body: () => R
   await comm.gatherAll(Int32Array.of(failure === undefined ? 0 : 1), flags).wait();
   const first = flags.indexOf(1);
   if (first < 0) return result as R;
-<<<<<<< HEAD
-  throw failTogether(name, once && first !== comm.rank ? undefined : failure, first);
-=======
-  throw failure ?? new OtherRankError(`${name}: rank ${first} failed`);
->>>>>>> cli
+  throw failTogether(name, failure, first);
 }
 
 /** The error of a rank after one or several have failed: its own, or one that names the first. */
