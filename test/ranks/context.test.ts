@@ -125,24 +125,18 @@ describe("calls of all ranks", { timeout: 20_000 }, () => {
 
   test("together() fails on all ranks if it fails on one", async () => {
     const all = contexts(3);
-    const run = (bad: (rank: number) => boolean, once: boolean) =>
+    const run = (bad: (rank: number) => boolean) =>
       settled(
         all.map((context, rank) =>
-          together(
-            context,
-            "f",
-            () => {
-              if (bad(rank)) throw new RangeError(`rank ${rank}`);
-              return rank;
-            },
-            once,
-          ),
+          together(context, "f", () => {
+            if (bad(rank)) throw new RangeError(`rank ${rank}`);
+            return rank;
+          }),
         ),
       );
     const messages = async (results: ReturnType<typeof run>) => (await results).map((each) => each.message ?? each);
-    expect(await messages(run(() => false, false))).toEqual([0, 1, 2]);
-    expect(await messages(run((rank) => rank > 0, false))).toEqual(["f: rank 1 failed", "rank 1", "rank 2"]);
-    expect(await messages(run((rank) => rank > 0, true))).toEqual(["f: rank 1 failed", "rank 1", "f: rank 1 failed"]);
+    expect(await messages(run(() => false))).toEqual([0, 1, 2]);
+    expect(await messages(run((rank) => rank > 0))).toEqual(["f: rank 1 failed", "rank 1", "rank 2"]);
   });
 
   test("calls are made in the order in which they were asked for", async () => {
