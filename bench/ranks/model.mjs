@@ -207,8 +207,14 @@ class Model {
     return compute + columns + panels + rows + lists + copies + this.call(p);
   }
 
+  // Factors, the inverses of both, by columns, and corrections: each a residual and two products with the inverses, all by rows.
   solve(n, p) {
-    return this.exlu(n, p) + ASSUMED.corrections * (this.exgemv(n, p) + 2 * this.extrsv(n, p));
+    const { exgemm, exgemv, gather } = this.rates;
+    const blocks = Math.ceil(n / LU.block);
+    const inverse = (exgemm * n ** 3) / 6 / p + blocks * this.broadcasts(1, p, 8 * LU.block * n);
+    const copies = (6 * gather * n ** 2) / p + (p === 1 ? 0 : (24 * n ** 2) / p / this.network.bandwidth);
+    const products = (4 + 3 * ASSUMED.corrections) * ((exgemv * n ** 2) / p + this.allgather(p, (8 * n) / p));
+    return this.exlu(n, p) + 2 * inverse + copies + products;
   }
 
   // On a grid of side^3 nodes, in blocks of rows.
@@ -258,7 +264,7 @@ const MEMORY = {
   exgemm: (n, p) => (32 * n ** 2) / p + 32 * Math.min(GEMM_STRIP, n ** 2 / gridOf(p)[0]),
   extrsv: (n, p) => (8 * n ** 2) / p + (SUPERACCUMULATOR * n) / gridOf(p)[0] + 24 * n + 2 * TRSV.sums,
   exlu: (n, p) => (26 * n ** 2) / p + 2 * 8 * LU.block * n + LU.message * p + 16 * Math.min(UNCOLLECTED, n ** 2 / p),
-  solve: (n, p) => Math.max(MEMORY.exlu(n, p), MEMORY.extrsv(n, p) + (18 * n ** 2) / p),
+  solve: (n, p) => (56 * n ** 2) / p + 8 * LU.block * n, // A, its rows, the factors, two inverses, and one by columns and in messages
   exspmv: (side, p) => ((7 * 16 + 4 + 4 * 8) * side ** 3) / p + 32 * side ** 2, // the matrix, x, y and copies of them
   cg: (side, p) => MEMORY.exspmv(side, p) + (6 * 8 * side ** 3) / p,
   bicgstab: (side, p) => MEMORY.exspmv(side, p) + (9 * 8 * side ** 3) / p,
