@@ -144,7 +144,7 @@ class Elimination {
       for (const g of right) {
         if (g < next) continue;
         kernels.solve(g, first, end - first);
-        for (const each of panel) each.test();
+        for (const each of panel) each.test(); // so that the panel moves on
       }
     }
     for (let i = steps; i < rows; i += BLOCK) await this.shareRows(i, Math.min(BLOCK, rows - i), steps);

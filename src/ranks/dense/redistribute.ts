@@ -64,18 +64,15 @@ async function collectInto({ comm }: Context, from: Stored, wanted: (rank: numbe
   const tallest = Math.max(...ranks.map(({ rows }) => rows.length));
   const [sent, received] = [new Messages(), new Messages()];
   for (let top = 0; top < tallest; top += height) {
-    const rowsGiven = ranks.map(({ rows }) => heldBy(rowCut, gridRow, rows.subarray(top, top + height)).map((r) => from.rowStart(r)));
     const rowsGotten = positionsByOwner(rowCut, own.rows.subarray(top, top + height)).map((rows) => rows.map((r) => to.rowStart(top + r)));
-    const sources = ranks.map(
-      ({ rank }): Places => ({ data: from.data, rows: rowsGiven[rank] as Int32Array, cols: given[rank] as Int32Array }),
-    );
-    const targets = ranks.map(
-      ({ rank }): Places => ({
-        data: to.data,
-        rows: rowsGotten[from.layout.gridRow(rank)] as Int32Array,
-        cols: gotten[from.layout.gridCol(rank)] as Int32Array,
-      }),
-    );
+    const sources = ranks.map(({ rank, rows }): Places => {
+      const held = heldBy(rowCut, gridRow, rows.subarray(top, top + height));
+      return { data: from.data, rows: held.map((r) => from.rowStart(r)), cols: given[rank] as Int32Array };
+    });
+    const targets = ranks.map(({ rank }): Places => {
+      const rows = rowsGotten[from.layout.gridRow(rank)] as Int32Array;
+      return { data: to.data, rows, cols: gotten[from.layout.gridCol(rank)] as Int32Array };
+    });
     const others = (places: readonly Places[]): Places[] => places.map((each, rank) => (rank === comm.rank ? NO_PLACES : each));
     const sends = sent.like(others(sources));
     const receives = received.like(others(targets));
