@@ -41,6 +41,11 @@ export class Cyclic {
     return Math.floor(blocks / this.parts) * this.blockSize + rest;
   }
 
+  /** Whether a part has all of these indices, one after another. */
+  hasRange(part: number, indices: Int32Array): boolean {
+    return indices.every((i, k) => this.owner(i) === part && this.local(i) === this.local(indices[0] as number) + k);
+  }
+
   /** The indices of a part, ascending. */
   indices(part: number): Int32Array {
     return Int32Array.from({ length: this.count(part) }, (_, l) => this.global(part, l));

@@ -3,7 +3,7 @@
 import { EngineError } from "../../arrays/errors.ts";
 import { rowMajor, rowMajorCopy, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
-import { copyOf, newVector } from "../../arrays/vectors.ts";
+import { copyOf, newVector, part } from "../../arrays/vectors.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
 import { missingForWasm } from "../embeddedVectors.ts";
@@ -50,8 +50,11 @@ export function onThisThread(kernels: LocalKernels): Backend {
       const copy = rowMajorCopy("exgemm", C);
       kernels.gemm(alpha, A, B, beta, rowMajor(copy, C.rows, C.cols));
       await undefined;
-      for (let i = 0; i < C.rows; i++)
-        for (let j = 0; j < C.cols; j++) C.data[C.offset + i * C.rowStride + j * C.colStride] = copy[i * C.cols + j] as number;
+      for (let i = 0; i < C.rows; i++) {
+        const to = C.offset + i * C.rowStride;
+        if (C.colStride === 1) C.data.set(part(copy, i * C.cols, C.cols), to);
+        else for (let j = 0; j < C.cols; j++) C.data[to + j * C.colStride] = copy[i * C.cols + j] as number;
+      }
     },
     trsv: async (...args) => kernels.trsv(...args),
     lu: (...args) => kernels.lu(...args),

@@ -12,6 +12,9 @@ export const BLOCK = LU_BLOCK;
 /** Columns of a group. Group g belongs to rank g mod size. */
 export const GROUP = 8;
 
+// Tells how much memory a factorization needs.
+let planner: Arena | undefined;
+
 /** One rank's part of the factorization of a matrix. */
 export class LuKernels {
   private readonly arena: Arena;
@@ -33,8 +36,9 @@ export class LuKernels {
       throw new EngineError(`exlu: a matrix of ${rows} by ${cols} on ${size} ranks has ${share} entries each, expected at most 2^28`);
     const arenaOf = (bytes: number): Arena => new Arena(() => module, fixedMemory(bytes));
     const plan = (arena: Arena): number => arena.call("luRanksPlan", FRAME, rows, cols, 0, rank, size);
+    planner ??= arenaOf(0);
     try {
-      this.arena = arenaOf(plan(arenaOf(0)) - FRAME);
+      this.arena = arenaOf(plan(planner) - FRAME);
     } catch (cause) {
       throw new EngineError(`exlu: no memory for the ${share} entries of rank ${rank}`, { cause });
     }

@@ -99,12 +99,28 @@ async function multiply(
   return result;
 }
 
-// The wanted rows and columns of a factor, which is collected as it is stored.
+// The wanted rows and columns of a factor, which is read or collected as it is stored.
 async function factorPart(context: Context, { A, trans }: Factor, wanted: (rank: number) => Wanted): Promise<StridedMatrix> {
+  const asStored = (rank: number): Wanted => (trans ? { rows: wanted(rank).cols, cols: wanted(rank).rows } : wanted(rank));
+  const part = ownPart(context, A, asStored) ?? (await collectedPart(context, A, asStored));
+  if (!trans) return part;
+  return { ...part, rows: part.cols, cols: part.rows, rowStride: part.colStride, colStride: part.rowStride };
+}
+
+// A view of the part of this rank, if every rank already has what it wants.
+function ownPart({ comm }: Context, { layout, entries }: DistributedMatrix, wanted: (rank: number) => Wanted): StridedMatrix | undefined {
+  for (let rank = 0; rank < comm.size; rank++) {
+    const { rows, cols } = wanted(rank);
+    if (!layout.rowCut.hasRange(layout.gridRow(rank), rows) || !layout.colCut.hasRange(layout.gridCol(rank), cols)) return undefined;
+  }
+  const { rows, cols } = wanted(comm.rank);
+  const offset = layout.rowCut.local(rows[0] ?? 0) * entries.rowStride + layout.colCut.local(cols[0] ?? 0);
+  return { ...entries, offset, rows: rows.length, cols: cols.length };
+}
+
+async function collectedPart(context: Context, A: DistributedMatrix, wanted: (rank: number) => Wanted): Promise<StridedMatrix> {
   const { rows, cols } = wanted(context.comm.rank);
-  if (!trans) return rowMajor(await collect(context, A, wanted), rows.length, cols.length);
-  const data = await collect(context, A, (rank) => ({ rows: wanted(rank).cols, cols: wanted(rank).rows }));
-  return { data, offset: 0, rows: rows.length, cols: cols.length, rowStride: 1, colStride: rows.length };
+  return rowMajor(await collect(context, A, wanted), rows.length, cols.length);
 }
 
 /** Lists cut into strips of this length. Their number is that of the longest list: it must be the same on every rank. */

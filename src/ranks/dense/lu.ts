@@ -127,7 +127,7 @@ class Elimination {
     let panel = this.sharePanel(0);
     for (let first = 0; first < steps; first += BLOCK) {
       const end = Math.min(first + BLOCK, steps);
-      await panel();
+      for (const each of panel) await each.wait();
       kernels.sums(first);
       for (let j = first; j < end; j++) {
         kernels.propose(j);
@@ -141,7 +141,11 @@ class Elimination {
       const next = (first + 2 * BLOCK) / GROUP;
       for (const g of right) if (g < next) kernels.solve(g, first, end - first);
       panel = this.sharePanel(end);
-      for (const g of right) if (g >= next) kernels.solve(g, first, end - first);
+      for (const g of right) {
+        if (g < next) continue;
+        kernels.solve(g, first, end - first);
+        for (const each of panel) each.test(); // so that the panel moves on
+      }
     }
     for (let i = steps; i < rows; i += BLOCK) await this.shareRows(i, Math.min(BLOCK, rows - i), steps);
     if (cols > rows && (await this.least(kernels.overflowed, 0))[0] < Number.POSITIVE_INFINITY) return this.overflow();
@@ -156,25 +160,20 @@ class Elimination {
     return own;
   }
 
-  // Copy the groups of a panel to all ranks. Returns how to wait for them.
-  private sharePanel(first: number): () => Promise<void> {
+  // Start to copy the groups of a panel to all ranks.
+  private sharePanel(first: number): Pending[] {
     const { comm } = this.context;
     const pending: Pending[] = [];
-    if (first < this.steps) {
-      const end = Math.min((first + BLOCK) / GROUP, this.groups);
-      for (let g = first / GROUP; g < end; g++) pending.push(comm.broadcast(this.kernels.group(g), g % comm.size));
-    }
-    return async () => {
-      for (const each of pending) await each.wait();
-    };
+    if (first >= this.steps) return pending;
+    const end = Math.min((first + BLOCK) / GROUP, this.groups);
+    for (let g = first / GROUP; g < end; g++) pending.push(comm.broadcast(this.kernels.group(g), g % comm.size));
+    return pending;
   }
 
   // Copy rows of L to all ranks.
   private async shareRows(from: number, count: number, length: number): Promise<void> {
     const { comm } = this.context;
-    const parts = this.kernels.pack(from, count, length);
-    const pending = parts.flatMap((part, rank) => (part.length > 0 ? [comm.broadcast(part, rank)] : []));
-    for (const each of pending) await each.wait();
+    await comm.shareParts(this.kernels.pack(from, count, length)).wait();
     this.kernels.store(from, count);
   }
 

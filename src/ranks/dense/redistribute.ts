@@ -42,44 +42,45 @@ export async function collect(
   return out;
 }
 
-// The same to any place: the i-th of the wanted rows begins at rowStart(i).
-async function collectInto({ comm }: Context, from: Stored, wanted: (rank: number) => Wanted, to: Omit<Stored, "layout">): Promise<void> {
-  const sends: Message[] = [];
-  for (let rank = 0; rank < comm.size; rank++) {
-    if (rank === comm.rank) continue;
-    const places = heldBy(comm.rank, from, wanted(rank));
-    const message = compact(places.rows.length, places.cols.length);
-    copyEntries(places, message);
-    sends.push({ rank, data: message.data });
-  }
-  const own = wanted(comm.rank);
-  const targets = sourcesOf(from.layout, own, comm.size).map(
-    ({ rows, cols }): Places => ({ data: to.data, rows: rows.map(to.rowStart), cols: cols.map(to.colStart) }),
-  );
-  const receives = targets.map(({ rows, cols }, rank) => (rank === comm.rank ? compact(0, 0) : compact(rows.length, cols.length)));
-  const pending = comm.exchange(
-    sends,
-    receives.map(({ data }, rank) => ({ rank, data })),
-  );
-  copyEntries(heldBy(comm.rank, from, own), targets[comm.rank] as Places);
-  await pending.wait();
-  for (const [rank, received] of receives.entries()) if (rank !== comm.rank) copyEntries(received, targets[rank] as Places);
-}
-
-// Numbers that a rank receives at a time when a matrix gets another layout: 4 MB.
-const STRIP = 2 ** 19;
-
 /** Copy a matrix to another layout. */
 export async function relayout(context: Context, from: Stored, to: Stored): Promise<void> {
-  const { rows, cols } = to.layout;
-  const { size, rank } = context.comm;
-  const height = Math.max(1, Math.floor((STRIP * size) / Math.max(1, cols)));
-  const columns = Array.from({ length: size }, (_, r) => to.layout.colsOn(r));
-  for (let top = 0; top < rows; top += height) {
-    const strip = (i: number): boolean => i >= top && i < top + height;
-    const wanted = (r: number): Wanted => ({ rows: to.layout.rowsOn(r).filter(strip), cols: columns[r] as Int32Array });
-    const first = to.layout.rowCut.count(to.layout.gridRow(rank), top);
-    await collectInto(context, from, wanted, { data: to.data, rowStart: (i) => to.rowStart(first + i), colStart: (c) => to.colStart(c) });
+  const { layout } = to;
+  await collectInto(context, from, (rank) => ({ rows: layout.rowsOn(rank), cols: layout.colsOn(rank) }), to);
+}
+
+// Numbers that a rank receives at a time: 1 MB. Such messages stay in the cache between their copies.
+const STRIP = 2 ** 17;
+
+// The same to any place: the i-th of the wanted rows begins at rowStart(i). Rows go in strips, one exchange each.
+async function collectInto({ comm }: Context, from: Stored, wanted: (rank: number) => Wanted, to: Omit<Stored, "layout">): Promise<void> {
+  const { rowCut, colCut } = from.layout;
+  const [gridRow, gridCol] = [from.layout.gridRow(comm.rank), from.layout.gridCol(comm.rank)];
+  const ranks = Array.from({ length: comm.size }, (_, rank) => ({ rank, ...wanted(rank) }));
+  const own = wanted(comm.rank);
+  // The columns that this rank has of those that each one wants, and those that it gets from each column of the grid.
+  const given = ranks.map(({ cols }) => heldBy(colCut, gridCol, cols).map((c) => from.colStart(c)));
+  const gotten = positionsByOwner(colCut, own.cols).map((cols) => cols.map((c) => to.colStart(c)));
+  const height = Math.max(1, Math.floor(STRIP / Math.max(1, ...ranks.map(({ cols }) => cols.length))));
+  const tallest = Math.max(...ranks.map(({ rows }) => rows.length));
+  const [sent, received] = [new Messages(), new Messages()];
+  for (let top = 0; top < tallest; top += height) {
+    const rowsGotten = positionsByOwner(rowCut, own.rows.subarray(top, top + height)).map((rows) => rows.map((r) => to.rowStart(top + r)));
+    const sources = ranks.map(({ rank, rows }): Places => {
+      const held = heldBy(rowCut, gridRow, rows.subarray(top, top + height));
+      return { data: from.data, rows: held.map((r) => from.rowStart(r)), cols: given[rank] as Int32Array };
+    });
+    const targets = ranks.map(({ rank }): Places => {
+      const rows = rowsGotten[from.layout.gridRow(rank)] as Int32Array;
+      return { data: to.data, rows, cols: gotten[from.layout.gridCol(rank)] as Int32Array };
+    });
+    const others = (places: readonly Places[]): Places[] => places.map((each, rank) => (rank === comm.rank ? NO_PLACES : each));
+    const sends = sent.like(others(sources));
+    const receives = received.like(others(targets));
+    for (const [rank, message] of sends.entries()) if (rank !== comm.rank) copyEntries(sources[rank] as Places, message);
+    const pending = comm.exchange(asMessages(sends), asMessages(receives));
+    copyEntries(sources[comm.rank] as Places, targets[comm.rank] as Places);
+    await pending.wait();
+    for (const [rank, message] of receives.entries()) if (rank !== comm.rank) copyEntries(message, targets[rank] as Places);
   }
 }
 
@@ -90,51 +91,62 @@ interface Places {
   readonly cols: Int32Array;
 }
 
-// A message, row by row without gaps.
-function compact(rows: number, cols: number): Places {
-  const multiples = (length: number, step: number): Int32Array => Int32Array.from({ length }, (_, k) => k * step);
-  return { data: messageBuffer(rows * cols), rows: multiples(rows, cols), cols: multiples(cols, 1) };
+const NO_PLACES: Places = { data: new Float64Array(0), rows: new Int32Array(0), cols: new Int32Array(0) };
+
+const asMessages = (places: readonly Places[]): Message[] => places.map(({ data }, rank) => ({ rank, data }));
+
+/** Memory for the messages to all ranks, or from all of them, one after another. */
+class Messages {
+  private data = messageBuffer(0);
+
+  /** A message for each of these places, row by row without gaps. It lasts until the next call. */
+  like(places: readonly Places[]): Places[] {
+    const total = places.reduce((sum, { rows, cols }) => sum + rows.length * cols.length, 0);
+    if (total > this.data.length) this.data = messageBuffer(total);
+    let end = 0;
+    return places.map(({ rows, cols }) => {
+      const start = end;
+      end += rows.length * cols.length;
+      return { data: this.data.subarray(start, end), rows: rows.map((_, r) => r * cols.length), cols: cols.map((_, c) => c) };
+    });
+  }
 }
 
-// Those of the wanted entries that this rank holds.
-function heldBy(rank: number, { layout, data, rowStart, colStart }: Stored, wanted: Wanted): Places {
-  return {
-    data,
-    rows: placesIn(layout.rowCut, layout.gridRow(rank), wanted.rows).map(rowStart),
-    cols: placesIn(layout.colCut, layout.gridCol(rank), wanted.cols).map(colStart),
-  };
-}
+// Runs of this many numbers are copied by set(). It takes 50 ns a run, a loop 2 ns a number.
+const LONG_RUN = 32;
 
-// Columns that are copied together. In some layouts columns are far apart: whole rows would touch too many pages of memory at a time.
-const TILE = 32;
-
+// Run by run of contiguous columns, each in all rows: in some layouts columns are far apart, and whole rows would touch too many pages of
+// memory at a time.
 function copyEntries(from: Places, to: Places): void {
-  const { data: source, cols } = from;
-  const { data: target, cols: columns } = to;
-  for (let left = 0; left < cols.length; left += TILE) {
-    const right = Math.min(left + TILE, cols.length);
+  const { data: source } = from;
+  const { data: target } = to;
+  let end = 0;
+  for (let left = 0; left < from.cols.length; left = end) {
+    end = endOfRun(from.cols, to.cols, left);
+    const length = end - left;
+    const [fromCol, toCol] = [from.cols[left] as number, to.cols[left] as number];
     for (let r = 0; r < from.rows.length; r++) {
-      const [start, out] = [from.rows[r] as number, to.rows[r] as number];
-      for (let c = left; c < right; c++) target[out + (columns[c] as number)] = source[start + (cols[c] as number)] as number;
+      const start = (from.rows[r] as number) + fromCol;
+      const out = (to.rows[r] as number) + toCol;
+      if (length >= LONG_RUN) target.set(source.subarray(start, start + length), out);
+      else for (let k = 0; k < length; k++) target[out + k] = source[start + k] as number;
     }
   }
 }
 
-// The places in a part of those indices that belong to it.
-function placesIn(cut: Cyclic, part: number, indices: Int32Array): Int32Array {
+// The end of the run of columns from `left` on that are contiguous in both places.
+function endOfRun(a: Int32Array, b: Int32Array, left: number): number {
+  let end = left + 1;
+  while (end < a.length && a[end] === (a[end - 1] as number) + 1 && b[end] === (b[end - 1] as number) + 1) end++;
+  return end;
+}
+
+// The places, in a part, of those indices that belong to it.
+function heldBy(cut: Cyclic, part: number, indices: Int32Array): Int32Array {
   return indices.filter((i) => cut.owner(i) === part).map((i) => cut.local(i));
 }
 
-// For every rank, which of the wanted rows and columns it holds: positions in the two lists.
-function sourcesOf(layout: Layout, { rows, cols }: Wanted, size: number): Wanted[] {
-  const byRow = positionsByOwner(layout.rowCut, rows);
-  const byCol = positionsByOwner(layout.colCut, cols);
-  return Array.from({ length: size }, (_, rank) => ({
-    rows: byRow[layout.gridRow(rank)] as Int32Array,
-    cols: byCol[layout.gridCol(rank)] as Int32Array,
-  }));
-}
-
+// For every part, which of these indices it has: positions in the list.
 function positionsByOwner(cut: Cyclic, indices: Int32Array): Int32Array[] {
   const lists = Array.from({ length: cut.parts }, (): number[] => []);
   for (const [at, i] of indices.entries()) lists[cut.owner(i)]?.push(at);
