@@ -64,8 +64,11 @@ function measure(library) {
   const allreduceUs = sections.includes("level1") ? latencies(library) : {};
   const cases = jobsFor(counts, cores, quick)
     .filter(({ section }) => sections.includes(section))
-    .map((job) => compare(library, job));
-  for (const result of cases) print(result, allreduceUs);
+    .map((job) => {
+      const result = compare(library, job);
+      print(result, allreduceUs);
+      return result;
+    });
   return { library: library.name, allreduceUs, cases };
 }
 

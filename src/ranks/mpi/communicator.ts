@@ -46,6 +46,9 @@ const TAG = 1;
 // Up to this number of ranks, the root of a broadcast sends its data to each (MPICH, two ranks, four broadcasts of 131 kB: 31 µs, and 85 µs
 // with MPI_Ibcast).
 const FEW = 4;
+// On more ranks, parts of few bytes are gathered as the sum of arrays that are zero elsewhere. A sum takes 2 log2(p) messages, while Open MPI
+// gathers with p - 1 (16 ranks, 320 bytes each, in exlu: 260 µs per column, before and after the exchange included).
+const SUMMED = 2 ** 16; // bytes of all parts
 
 // UCX, under Debian's MPICH, patches memory functions of the C library while other threads of Node run them, and takes over signals: both
 // have crashed the process. It needs neither here.
@@ -155,6 +158,11 @@ export class Communicator {
     if (this.size === 1) {
       bytesOf(all).set(bytesOf(part));
       return DONE;
+    }
+    if (this.size > FEW && all.byteLength <= SUMMED && all.byteOffset % 8 === 0 && part.byteLength % 8 === 0) {
+      const bytes = bytesOf(all).fill(0);
+      bytes.set(bytesOf(part), this.rank * part.byteLength);
+      return this.sum(new BigInt64Array(all.buffer as ArrayBuffer, all.byteOffset, all.byteLength / 8));
     }
     void all.buffer; // see start()
     return this.start([part], (request) =>
