@@ -25,16 +25,18 @@ interface Process {
 }
 const { process, navigator } = globalThis as unknown as { process: Process; navigator?: { hardwareConcurrency?: number } };
 
-// How long a wait spins, in ms. If every rank has a core, most answers come within it. A shorter spin is slower: a rank that naps makes the
-// others nap too (MPICH, two ranks on two cores: a sum takes 2.6 µs after spins of 1 ms, 12 µs after spins of 0.1 ms).
-const SPIN = 1;
+// How long a wait spins, in ms. If every rank has a core, most answers come within it. It must exceed what ranks usually wait for each
+// other: a sum passes through several ranks, and one that sleeps delays all others, which then sleep too. (16 ranks on 16 cores: with spins
+// of 1 ms, exlu of order 4096 took 60 s, 15 ms per column, where one rank takes 9.5.)
+const SPIN = 10;
 const SPIN_CROWDED = 0.002;
 // Then it blocks the thread for short naps. A nap takes 0.1 ms, and no event loop is delayed by more than NAPS of them.
 const NAP = 0.05;
 const NAPS = 12;
-// Then it sleeps in the event loop, for at most MAX_SLEEP ms at a time: a rank that waits for a second uses about 10 ms of processor time.
+// Then it sleeps in the event loop, for at most MAX_SLEEP ms at a time: a rank that waits for a second uses 30 to 44 ms of processor time,
+// 10 of them in the spin.
 const MIN_SLEEP = 1;
-const MAX_SLEEP = 5;
+const MAX_SLEEP = 10;
 const SLEEP_GROWTH = 1.03;
 
 // A rank that ends without close() waits this long for the others to end too.
@@ -47,7 +49,7 @@ const TAG = 1;
 // with MPI_Ibcast).
 const FEW = 4;
 // On more ranks, parts of few bytes are gathered as the sum of arrays that are zero elsewhere. A sum takes 2 log2(p) messages, while Open MPI
-// gathers with p - 1 (16 ranks, 320 bytes each, in exlu: 260 µs per column, before and after the exchange included).
+// gathers with p - 1.
 const SUMMED = 2 ** 16; // bytes of all parts
 
 // UCX, under Debian's MPICH, patches memory functions of the C library while other threads of Node run them, and takes over signals: both
