@@ -15,8 +15,9 @@ const COLUMNS = 8;
 const TOGETHER = 128;
 
 /**
- * The roundings that a product goes through (engines/approximate.ts): one in the exact product with the blocks before, at most ROWS in
- * the triangle on the diagonal, and a division.
+ * The roundings that a product goes through (engines/approximate.ts). Let row r of a block have the products with earlier blocks in t, exact
+ * and rounded once. Substitution in the block has at most ROWS products, so |(T_KK X_K - t)_r| <= gamma(ROWS + 1) (|T_KK| |X_K|)_r with its
+ * division (Higham, theorem 8.5); and |t| <= (1 + gamma(ROWS + 1)) |T_KK| |X_K|, so that its own rounding adds one, and terms of u^2.
  */
 export const INVERSE_ROUNDINGS = ROWS + 4;
 
@@ -46,7 +47,7 @@ export async function invertTriangle(context: Context, lu: DistributedMatrix, up
     }
     await comm.broadcast(rows, owner).wait();
     block.set(rows);
-    await addRows(context, { n, block, inverse, own, upper, first, end });
+    await together(context, "solve", () => addRows(context, { n, block, inverse, own, upper, first, end }));
   }
   free(block);
   const result = await together(context, "solve", () => new Float64Array(layout.shapeOn(comm.rank)[0] * n));

@@ -24,7 +24,9 @@ export function rowLayout(n: number, ranks: number): Layout {
   return new Layout(n, n, blockSize, [ranks, 1]);
 }
 
-// |P F - L U| <= gamma |L| |U|: an entry of U is rounded once, one of L twice.
+// |P F - L U| <= gamma |L| |U| with three roundings. Let s be the exact a_ij - sum l_ik u_kj of exlu. Above the diagonal u_ij = RN(s), off by
+// at most u |u_ij|, and |u_ij| is a term of (|L| |U|)_ij because l_ii = 1. Below, l_ij = RN(RN(s) / u_jj): |s - l_ij u_jj| is at most
+// (2 u + u^2) / (1 - u)^2 |l_ij| |u_jj|.
 const LU_ROUNDINGS = 3;
 
 /** Factors of a scaled matrix, and the inverses of both triangles once they are needed. */

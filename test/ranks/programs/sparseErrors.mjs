@@ -57,7 +57,7 @@ const infinite = b.slice().fill(Infinity, 0, 1);
 await refused(
   () => ranks.cg(A, last ? infinite : b),
   isOther ? "ShapeError" : "ValueError",
-  isOther ? refusal : "entry 0 of b is Infinity",
+  isOther ? refusal : `entry ${first} of b is Infinity`,
 );
 if (size > 1) {
   const B = await ranks.sparse(part, first, n);
