@@ -8,7 +8,7 @@ describe.skipIf(MISSING !== "")(`solve over ranks, seed ${SEED}${MISSING}`, () =
     "%s, %i ranks: x, its proof and its measures are those of one machine",
     { timeout: 600_000 },
     async (library, ranks) => {
-      const job = await runJob(library, ranks, "solve.mjs", [String(SEED + ranks), String(ranks > 2 ? cases(27, 9) : cases(72, 27))], {
+      const job = await runJob(library, ranks, "solve.mjs", [String(SEED + ranks), String(ranks > 2 ? cases(18, 9) : cases(36, 18))], {
         seconds: 500,
       });
       expect(job.err + job.out).toMatch(/cases \d\d/);

@@ -116,7 +116,7 @@ if (size > 2) {
   await refused(
     () => ranks.cg(A, b, { onIteration }),
     rank === 0 ? "HalfulpError" : "RangeError",
-    rank === 0 ? "2 ranks ended it" : "all of us",
+    rank === 0 ? `${size - 1} ranks ended it` : "all of us",
   );
 }
 
