@@ -53,6 +53,8 @@ describe.skipIf(MISSING !== "")(`solve over ranks, seed ${SEED}${MISSING}`, () =
         );
         expect(found["no options"]).toMatch(/^ShapeError: solve: options /);
       }
+      expect(of(1)["factors, mixed"]).toMatch(/^ShapeError: Factored.solve: method is "mixed"/);
+      expect(of(0)["factors, mixed"]).toMatch(/^ShapeError: Factored.solve: rank 1 refused its arguments/);
       expect(of(1)["aborted before"]).toBe("Error: no more");
       expect(of(0)["aborted before"]).toBe("ShapeError: solve: rank 1 refused its arguments: no more");
       // The approximate solution of binary64 factors, on every rank.

@@ -42,14 +42,15 @@ export function factor(context: Context, A: Distributed<Matrix>, options: SolveO
     const matrix = borrow("A", A);
     const own = ownOptions("factor", options);
     const { kernels, rows, spread } = spreadByRows(context, "factor", matrix);
-    let facts: Facts = {};
-    const run = (name: string, routine: Routine<unknown>): Promise<unknown> =>
+    // The name and the facts of the method that is being called: it makes its call before it returns.
+    let [name, factsOfCall] = ["", (): Facts => ({})];
+    const run = (routine: Routine<unknown>): Promise<unknown> =>
       context.call(name, () => {
+        const facts = { factors: matrix.description, ...factsOfCall() };
         const first = routine.next();
         return { facts, body: () => runAsync(routine, () => kernels.asKernels, first) };
       });
-    let name = "";
-    const routine = routines.factor(rows, own, (each) => run(name, each));
+    const routine = routines.factor(rows, own, run);
     const first = routine.next();
     return {
       facts: { A: matrix.description, ...optionFacts(own) },
@@ -61,17 +62,13 @@ export function factor(context: Context, A: Distributed<Matrix>, options: SolveO
         } finally {
           free();
         }
-        // A method makes its call before it returns, so `facts` are those of that call.
         return {
-          solve(b, ownOptionsOfCall) {
-            name = "Factored.solve";
-            const chosen = ownOptionsOfCall && ownOptions(name, ownOptionsOfCall);
-            facts = { factors: matrix.description, ...factsOf(b, chosen ?? {}) };
-            return factored.solve(b, chosen);
+          solve(b, options = {}) {
+            [name, factsOfCall] = ["Factored.solve", () => factsOf(b, ownOptions("Factored.solve", options))];
+            return factored.solve(b, withBinary64(options));
           },
           free() {
-            name = "Factored.free";
-            facts = { factors: matrix.description };
+            [name, factsOfCall] = ["Factored.free", () => ({})];
             return factored.free();
           },
         };
@@ -102,7 +99,12 @@ function ownOptions(routine: string, options: SolveOptions): SolveOptions {
   if (typeof options !== "object" || options === null) checkOptions(routine, options, []);
   if (options.method === "mixed")
     throw new ShapeError(`${routine}: method is "mixed", expected "auto", "double" or "exact": factors over ranks are binary64`);
-  return options.rounding === "backward" && (options.method ?? "auto") === "auto" ? { ...options, method: "double" } : options;
+  return withBinary64(options);
+}
+
+// "auto" begins with binary32 factors if the rounding is "backward".
+function withBinary64(options: SolveOptions): SolveOptions {
+  return options?.rounding === "backward" && (options.method ?? "auto") === "auto" ? { ...options, method: "double" } : options;
 }
 
 const optionFacts = ({ rounding, method, fallback, maxIterations }: SolveOptions): Facts => ({ rounding, method, fallback, maxIterations });

@@ -116,10 +116,11 @@ function tieBounds(matrix: ExactMatrix, { cols }: ScaleExponents, b: Float64Arra
   let extents: RowExtents | undefined;
   const known = new Map<number, TieBound>();
   return function* (j) {
+    const before = known.get(j);
+    if (before) return before;
     const { pattern, matching } = yield* structureOf(matrix);
     extents ??= yield* rowExtents(matrix, cols);
-    const determining = matching ? determiningRows(pattern, matching, j) : allRows(matrix.n);
-    const bound = known.get(j) ?? tieBoundOf(determining, extents, b);
+    const bound = tieBoundOf(matching ? determiningRows(pattern, matching, j) : allRows(matrix.n), extents, b);
     known.set(j, bound);
     return bound;
   };

@@ -37,6 +37,8 @@ const fail = () => {
 };
 await report("callback", () => ranks.solve(D, b, rank === 1 ? { onProgress: fail } : {}));
 await report("factor", () => ranks.factor(D, rank === 1 ? { onProgress: fail } : {}));
+const factors = await ranks.factor(D);
+await report("factors, mixed", () => factors.solve(b, rank === 1 ? { method: "mixed" } : {}));
 await report("the next call", () => ranks.solve(D, b));
 await ranks.close();
 await report("closed", () => ranks.solve(D, b));
