@@ -16,6 +16,12 @@ describe.skipIf(MISSING !== "")(`solve over ranks, seed ${SEED}${MISSING}`, () =
     },
   );
 
+  test.each([1, 2, 3])("%i ranks: the inverses of the factors keep the bounds of the proofs", async (ranks) => {
+    const job = await runJob(LIBRARIES[0] as MpiLibrary, ranks, "inverses.mjs");
+    expect(job.err + job.out).toContain("orders 5");
+    expect(job.code, job.err).toBe(0);
+  });
+
   test(`ranks with the engines ${UNLIKE_ENGINES} return the same bits`, { timeout: 300_000 }, async () => {
     const env = { HALFULP_TEST_ENGINES: UNLIKE_ENGINES.join(",") };
     const job = await runJob(LIBRARIES[0] as MpiLibrary, 3, "solve.mjs", [String(SEED), "9"], { env });
