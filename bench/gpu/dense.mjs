@@ -8,13 +8,13 @@ import { raceOnDevice } from "./clock.mjs";
 import { bandwidth, milliseconds, printOutcomes } from "./table.mjs";
 
 export const ORDERS = quick
-  ? { gemv: 256, panel: 16, trsv: [64, 128, 256], lu: [32, 64], gemm: 64, batch: { n: 16, many: 16 } }
+  ? { gemv: 256, panel: 16, trsv: [64, 128, 256], lu: [32, 64], gemm: [64], batch: { n: 16, many: 16 } }
   : {
       gemv: 16384,
       panel: 256,
       trsv: [4096, 16384, 32768],
       lu: [1024, 4096, 8192, 16384],
-      gemm: 4096,
+      gemm: [4096, 8192],
       batch: { n: 32, many: 16384 },
     };
 export const OURS = "ours";

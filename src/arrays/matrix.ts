@@ -158,13 +158,17 @@ export function asRow<V extends Operand>(x: V): StridedMatrix<V> {
   return { data: x, offset: 0, rows: 1, cols: x.length, rowStride: x.length, colStride: 1 };
 }
 
+/** The transpose of a strided matrix, in the same memory. */
+export function transposeOf<M extends Omit<StridedMatrix, "data">>(A: M): M {
+  return { ...A, rows: A.cols, cols: A.rows, rowStride: A.colStride, colStride: A.rowStride };
+}
+
 /** A matrix, transposed or not, as kernels see it. */
 export function stridedView(A: Matrix<Real>, trans?: boolean): StridedMatrix;
 export function stridedView<V extends Operand>(A: MatrixOperand<V>, trans?: boolean): StridedMatrix<V>;
 export function stridedView(A: MatrixOperand, trans = false): StridedOperand {
   const [rowStride, colStride] = A.order === "row" ? [A.ld, 1] : [1, A.ld];
   const { data, offset, rows, cols } = A;
-  return trans
-    ? { data, offset, rows: cols, cols: rows, rowStride: colStride, colStride: rowStride }
-    : { data, offset, rows, cols, rowStride, colStride };
+  const view = { data, offset, rows, cols, rowStride, colStride };
+  return trans ? transposeOf(view) : view;
 }

@@ -52,6 +52,8 @@ export interface Device {
   readonly localBytes: number;
   /** The work-items of the largest work-group. */
   readonly maxGroupSize: number;
+  /** Ten times NVIDIA's compute capability, and 0 for other vendors. */
+  readonly computeCapability: number;
   /** Allocate memory, uninitialized. `routine` is named in the error if this fails. */
   allocate(routine: string, bytes: number): DeviceBuffer;
   /** Write to a buffer. The data has been copied when this returns. */

@@ -34,6 +34,8 @@ const OPTIONS: Record<string, GemmOptions> = {
   "as chosen": {},
   "in blocks of rows, all of the filter": { maxEntries: 100, maxExactShare: 0 },
   "without the filter": { maxExactShare: 1 },
+  "by residues": { residues: true },
+  "by residues, in blocks of rows, without the filter": { residues: true, maxEntries: 100, maxExactShare: 1 },
 };
 
 describe.skipIf(typeof here === "string")(`products on a device${typeof here === "string" ? ` (${here})` : ""}, seed ${SEED}`, () => {

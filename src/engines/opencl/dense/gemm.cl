@@ -1,24 +1,32 @@
-// C := alpha A B + beta C, one rounding per entry. Launched by gemm.ts: `measure` for both operands, then `gemm`, first on grids, then with
-// FILTER for the entries that are still open.
+// C := alpha A B + beta C, one rounding per entry. Launched by gemm.ts: `measure` for both operands, then `gemm`, first on grids (or the
+// kernels of residues.cl instead), then with FILTER for the entries that are still open.
 
 #ifdef TILE
-// For each line, a row of A or a column of B with n entries: the largest high word, and the smallest as in minWordOf. `together`
-// work-items share a line.
+// The lowest bit of a number that is not zero is 2^(this - 1075).
+uint lowestBit(double x) {
+  ulong bits = as_ulong(x), field = bits >> 52 & 0x7ff, significand = (bits & 0xffffffffffffful) | (field == 0 ? 0ul : 0x10000000000000ul);
+  return significand == 0 ? 0xffffffffu : (uint)max(field, 1ul) + 63u - (uint)clz(significand & -significand);
+}
+
+// For each line, a row of A or a column of B with n entries: the largest high word, and the smallest as in minWordOf; and the lowest
+// bit. `together` work-items share a line.
 __kernel void measure(__global const REAL *M, long offset, long lineStep, long step, int lines, int n, int length, int together,
-                      __global uint *sizes) {
+                      __global uint *sizes, __global uint *lowest) {
   int l = get_local_id(0), side = get_local_size(0) / together;
   int line = get_group_id(0) * side + (step == 1 ? l / together : l % side), lane = step == 1 ? l % together : l / side;
   if (line >= lines) return;
   M += offset + line * lineStep;
-  uint maxWord = 0, minWord = 0xffffffffu;
+  uint maxWord = 0, minWord = 0xffffffffu, bit = 0xffffffffu;
   long end = min((long)n, (long)(get_group_id(1) + 1) * length);
   for (long k = (long)get_group_id(1) * length + lane; k < end; k += together) {
     uint word = minWordOf(0xffffffffu, M[k * step]);
     maxWord = max(maxWord, word + 1); // 0 for a zero
     minWord = min(minWord, word);
+    bit = min(bit, lowestBit(M[k * step]));
   }
   atomic_max(sizes + 2 * line, maxWord);
   atomic_min(sizes + 2 * line + 1, minWord);
+  atomic_min(lowest + line, bit);
 }
 
 // A sum on a grid: with G = 1.5 * 2^k, where 2^(k - 2) is above the sum of all magnitudes of products, `sum` starts at G and
@@ -87,11 +95,12 @@ void storeLocal(const double *v, Part p, __local double (*to)[TILE + 1]) {
 __kernel __attribute__((reqd_work_group_size(COL_LANES, ROW_LANES, 1))) void gemm(
     __global const REAL *A, long aOffset, long aRow, long aCol, __global const REAL *B, long bOffset, long bRow, long bCol,
     __global REAL *C, long cOffset, long cRow, long cCol, int M, int N, int K, double alpha, double beta,
-    __global const uint *rowSizes, __global const uint *colSizes, __global uchar *open, __global uint *list) {
+    __global const uint *rowSizes, __global const uint *colSizes, int from, __global uchar *open, __global uint *list) {
   // Padded by one against bank conflicts. Two buffers each, one read while the other is written: one barrier is enough.
   __local double a[2][DEEP][TILE + 1], b[2][DEEP][TILE + 1];
   int tx = get_local_id(0), ty = get_local_id(1), l = ty * COL_LANES + tx;
   int i0 = get_group_id(1) * TILE, j0 = get_group_id(0) * TILE;
+  rowSizes += 2 * from; // of the first row of this block
   Sum sums[ROWS_EACH][COLS_EACH];
   double bound;
 #ifdef FILTER

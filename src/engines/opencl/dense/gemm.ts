@@ -1,6 +1,6 @@
 // C := alpha A B + beta C on a device: tiles of C by sums on a grid; if that leaves many entries open, these by the filter; the rest
 // exactly, entry by entry. Called by the engine.
-import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
+import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand, transposeOf } from "../../../arrays/matrix.ts";
 import { isOnHost } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
@@ -10,6 +10,7 @@ import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
 import { kernelArguments, listLength, newList, type Product, settle, unreadMatrix } from "./entries.ts";
+import { hasInt8, type Lines, type Measured, prepareProduct, rowsOf } from "./residues.ts";
 import { entries, gemm as gemmSource } from "./sources.ts";
 
 export interface GemmOptions {
@@ -18,6 +19,8 @@ export interface GemmOptions {
   /** The share of open entries up to which the exact stage costs less than trying the filter first. */
   readonly maxExactShare?: number;
   readonly shape?: GemmShape | undefined;
+  /** Whether the first stage multiplies residues; default: where the device has tensor cores and the product is large. */
+  readonly residues?: boolean | undefined;
 }
 
 /** How work-groups divide C. */
@@ -46,9 +49,13 @@ export function* gemm(
   B: StridedOperand,
   beta: number,
   C: StridedOperand,
-  { maxEntries = 2 ** 24, maxExactShare = 1 / 64, shape }: GemmOptions = {},
+  options: GemmOptions = {},
 ): Work<void> {
   if (C.rows === 0 || C.cols === 0) return;
+  // Neighbours in a row are stored together: by columns it is the product of the transposes.
+  if (C.colStride !== 1 && C.rowStride === 1)
+    return yield* gemm(scope, alpha, transposeOf(B), transposeOf(A), beta, transposeOf(C), options);
+  const { maxEntries = 2 ** 24, maxExactShare = 1 / 64, shape } = options;
   const { device } = scope;
   const single = C.data.BYTES_PER_ELEMENT === 4;
   const reads = alpha !== 0 && A.cols > 0;
@@ -58,7 +65,12 @@ export function* gemm(
   const maxRows = Math.min(C.rows, Math.max(1, Math.floor(maxEntries / C.cols)));
   const list = newList(scope, maxRows * C.cols);
   const open = scope.scratch(maxRows * C.cols); // a byte per entry: whether it is open
-  const columns = magnitudeRanges(scope, right, right.cols, right.colStride, right.rowStride, left.cols, single);
+  const [rowLines, colLines] = [rowsOf(left), rowsOf(transposeOf(right))];
+  const [rows, columns] = [measureLines(scope, rowLines, single), measureLines(scope, colLines, single)];
+  const byResidues =
+    (options.residues ?? suitsResidues(device, C.rows, C.cols, left.cols))
+      ? yield* prepareProduct(scope, rowLines, rows, colLines, columns, maxRows, single)
+      : undefined;
   for (let from = 0; from < C.rows; from += maxRows) {
     const block = (M: DeviceMatrix): DeviceMatrix => ({
       ...M,
@@ -66,9 +78,10 @@ export function* gemm(
       rows: Math.min(maxRows, C.rows - from),
     });
     const product = { alpha: reads ? alpha : 1, A: block(left), B: right, beta, C: block(into), single, list };
-    const rows = magnitudeRanges(scope, product.A, product.A.rows, left.rowStride, left.colStride, left.cols, single);
-    const launch = (filter: boolean): void => launchTiles(device, product, rows, columns, open, shape ?? shapeFor(device, filter), filter);
-    launch(false);
+    const launch = (filter: boolean): void =>
+      launchTiles(device, product, rows.sizes, columns.sizes, from, open, shape ?? shapeFor(device, filter), filter);
+    if (byResidues) byResidues.launch(product, rowsOf(product.A), rows.sizes, from, open);
+    else launch(false);
     const unproved = yield* listLength(device, list);
     if (unproved > product.C.rows * C.cols * maxExactShare) launch(true);
     if (unproved > 0) yield* settle(scope, product);
@@ -103,26 +116,24 @@ function tileKernel(device: Device, name: string, single: boolean, shape: GemmSh
 
 const MEASURING = 128; // work-items in a group
 
-// The largest and the smallest magnitude of each of `count` vectors of n entries: the rows of A, or the columns of B.
-function magnitudeRanges(
-  scope: Scope,
-  { buffer, offset }: DeviceMatrix,
-  count: number,
-  distance: number,
-  step: number,
-  n: number,
-  single: boolean,
-): DeviceBuffer {
+// The largest and the smallest magnitude of each line, and its lowest bit.
+function measureLines(scope: Scope, { buffer, offset, count, distance, step, n }: Lines, single: boolean): Measured {
   const { device } = scope;
-  const sizes = scope.scratch(8 * count);
+  const [sizes, lowest] = [scope.scratch(8 * count), scope.scratch(4 * count)];
   device.fill(sizes, Uint32Array.of(0, 0xffffffff), 0, 8 * count);
-  if (n === 0) return sizes;
+  device.fill(lowest, Uint32Array.of(0xffffffff), 0, 4 * count);
+  if (n === 0) return { sizes, lowest };
   const together = step === 1 ? 32 : 4;
   const blocks = Math.ceil(count / (MEASURING / together));
   const chunks = Math.min(Math.ceil(n / 256), Math.ceil((16 * device.computeUnits) / blocks));
-  const args = [buffer, long(offset), long(distance), long(step), count, n, Math.ceil(n / chunks), together, sizes];
+  const args = [buffer, long(offset), long(distance), long(step), count, n, Math.ceil(n / chunks), together, sizes, lowest];
   device.launch(tileKernel(device, "measure", single, OTHER, false), [blocks, chunks], [MEASURING, 1], args);
-  return sizes;
+  return { sizes, lowest };
+}
+
+// Where tensor cores save more than residues cost.
+function suitsResidues(device: Device, M: number, N: number, K: number): boolean {
+  return hasInt8(device) && Math.min(M, N, K) >= 128 && M * N * K >= 2 ** 27;
 }
 
 // Compute and prove what is possible: all entries by sums on a grid, or the open ones by the filter.
@@ -131,6 +142,7 @@ function launchTiles(
   product: Product,
   rows: DeviceBuffer,
   columns: DeviceBuffer,
+  from: number,
   open: DeviceBuffer,
   shape: GemmShape,
   filter: boolean,
@@ -147,7 +159,7 @@ function launchTiles(
       ...kernelArguments(C),
       ...[C.rows, C.cols, A.cols],
       ...[double(alpha), double(beta)],
-      ...[rows, columns, open, list],
+      ...[rows, columns, from, open, list],
     ],
   );
 }

@@ -17,6 +17,8 @@ const MAX_GROUP_SIZE = 0x1004;
 const MAX_BUFFER_BYTES = 0x1010;
 const MEMORY_BYTES = 0x101f;
 const LOCAL_BYTES = 0x1023;
+const CAPABILITY_MAJOR = 0x4000; // of NVIDIA
+const CAPABILITY_MINOR = 0x4001;
 const PROFILING = 2; // CL_QUEUE_PROFILING_ENABLE
 
 /**
@@ -37,6 +39,7 @@ export class OpenclDevice implements Device {
   maxBufferBytes: number; // tests make it smaller
   readonly localBytes: number;
   readonly maxGroupSize: number;
+  readonly computeCapability: number;
   private readonly context: Handle;
   private queue: Handle; // the one that takes commands now, one of `queues`
   private readonly queues: readonly [first: Handle, second: Handle];
@@ -68,6 +71,9 @@ export class OpenclDevice implements Device {
     this.maxBufferBytes = Number(numberOf(cl, id, MAX_BUFFER_BYTES));
     this.localBytes = Number(numberOf(cl, id, LOCAL_BYTES));
     this.maxGroupSize = Number(numberOf(cl, id, MAX_GROUP_SIZE));
+    this.computeCapability = this.vendor.startsWith("NVIDIA")
+      ? 10 * Number(numberOf(cl, id, CAPABILITY_MAJOR)) + Number(numberOf(cl, id, CAPABILITY_MINOR))
+      : 0;
     const context = create("a context", (code) => cl.clCreateContext(null, 1, BigUint64Array.of(id), null, null, code));
     const queue = (properties: number): Handle => create("a queue", (code) => cl.clCreateCommandQueue(context, id, properties, code));
     this.context = context;
