@@ -25,6 +25,7 @@ const WAYS: Record<string, Factorization> = {
   "a matrix per work-item": luBatchOf(1),
   unblocked: luUnblocked,
   blocked: luBlockedBy(),
+  "blocked, products by residues": luBlockedBy({ residues: true }),
   "blocked by 32, in parts": luBlockedBy({ width: 32, group: 128, groups: 64, shortest: 16 }),
   // with one group, or two that run at the same time; and where they do not
   "blocked, columns in one launch": luBlockedBy({ width: 32, group: 128, resident: true, spins: 1 << 16 }),

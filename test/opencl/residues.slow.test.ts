@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Real } from "../../src/arrays/types.ts";
 import { gemm } from "../../src/engines/opencl/dense/gemm.ts";
+import { precisionFor } from "../../src/engines/opencl/dense/gemmResidues.ts";
 import { capacityOf, MAX_BITS, moduliFor, tableOf } from "../../src/engines/opencl/dense/moduli.ts";
-import { precisionFor } from "../../src/engines/opencl/dense/residues.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
@@ -165,7 +165,7 @@ describe("the moduli", () => {
     expect(found.left).toBeLessThanOrEqual(Math.min(left, MAX_BITS));
     expect(found.right).toBeLessThanOrEqual(Math.min(right, MAX_BITS));
     expect(found.left + found.right + Math.ceil(Math.log2(terms)) + 2).toBeLessThanOrEqual(capacityOf(found.moduli));
-    expect(found.moduli).toBe(moduliFor(Math.min(left, 62) + Math.min(right, 62) + Math.ceil(Math.log2(terms)) + 2));
+    expect(found.moduli).toBe(moduliFor(Math.min(left, 64) + Math.min(right, 64) + Math.ceil(Math.log2(terms)) + 2));
   });
 
   test("too many terms, or numbers that are not finite, have no precision", () => {

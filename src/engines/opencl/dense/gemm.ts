@@ -10,7 +10,8 @@ import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
 import { kernelArguments, listLength, newList, type Product, settle, unreadMatrix } from "./entries.ts";
-import { hasInt8, type Lines, type Measured, prepareProduct, rowsOf } from "./residues.ts";
+import { type Measured, prepareProduct } from "./gemmResidues.ts";
+import { hasInt8, type Lines, rowsOf } from "./residues.ts";
 import { entries, gemm as gemmSource } from "./sources.ts";
 
 export interface GemmOptions {
@@ -80,7 +81,7 @@ export function* gemm(
     const product = { alpha: reads ? alpha : 1, A: block(left), B: right, beta, C: block(into), single, list };
     const launch = (filter: boolean): void =>
       launchTiles(device, product, rows.sizes, columns.sizes, from, open, shape ?? shapeFor(device, filter), filter);
-    if (byResidues) byResidues.launch(product, rowsOf(product.A), rows.sizes, from, open);
+    if (byResidues) byResidues.launch(product, rowsOf(product.A), from, open);
     else launch(false);
     const unproved = yield* listLength(device, list);
     if (unproved > product.C.rows * C.cols * maxExactShare) launch(true);
@@ -116,8 +117,8 @@ function tileKernel(device: Device, name: string, single: boolean, shape: GemmSh
 
 const MEASURING = 128; // work-items in a group
 
-// The largest and the smallest magnitude of each line, and its lowest bit.
-function measureLines(scope: Scope, { buffer, offset, count, distance, step, n }: Lines, single: boolean): Measured {
+/** The largest and the smallest magnitude of each line, and its lowest bit. */
+export function measureLines(scope: Scope, { buffer, offset, count, distance, step, n }: Lines, single: boolean): Measured {
   const { device } = scope;
   const [sizes, lowest] = [scope.scratch(8 * count), scope.scratch(4 * count)];
   device.fill(sizes, Uint32Array.of(0, 0xffffffff), 0, 8 * count);

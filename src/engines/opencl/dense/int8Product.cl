@@ -1,5 +1,5 @@
 // Products of 8-bit integers modulo each m: T_ij := the sum of A_ik B_jk mod m, a byte. Lines of both factors are along k; K is a
-// multiple of BK. Launched by residues.ts: a work-group per tile of BM by BN entries and modulus. |sums| <= 2^14 K <= 2^30.
+// multiple of BK. The first lines of the factors are aStart and bStart. Launched by residues.ts: a work-group per tile of BM by BN entries and modulus. |sums| <= 2^14 K <= 2^30.
 
 // x modulo m, from 0 to m - 1, for |x| <= 2^30: floor(u floor(2^32 / m) / 2^32) is at most one below floor(u / m), for u < 2^32.
 uint reduced(int x, __constant const int *record) {
@@ -33,8 +33,8 @@ uint4 loadMatrix(uint at) {
 void copyAhead(uint to, __global const char *from) { asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from)); }
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
-    __global const char *A, int aPitch, long aBatch, __global const char *B, int bPitch, long bBatch, __global uchar *T, int pitch,
-    long batch, int tilesM, int tilesN, int K, __constant const int *table) {
+    __global const char *A, int aStart, int aPitch, long aBatch, __global const char *B, int bStart, int bPitch, long bBatch,
+    __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
   __local uint4 memory[STAGES * (BM + BN) * BK / 16];
   const uint base = (uint)(size_t)memory;
   const int t = get_local_id(0), warp = t / 32, lane = t % 32;
@@ -43,8 +43,8 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
   const int rows = min(STRIP, tilesM - strip * STRIP);
   const long bm = (long)(strip * STRIP + within % rows) * BM, bn = (long)(within / rows) * BN;
   const int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN;
-  A += modulus * aBatch + bm * aPitch;
-  B += modulus * bBatch + bn * bPitch;
+  A += modulus * aBatch + (aStart + bm) * aPitch;
+  B += modulus * bBatch + (bStart + bn) * bPitch;
   int4 c[WM / 16][WN / 8];
 #pragma unroll
   for (int i = 0; i < WM / 16; i++)
@@ -103,12 +103,12 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
 }
 #else
 // Elsewhere one entry per work-item: so that everything around it can be tested without tensor cores.
-__kernel void int8Product(__global const char *A, int aPitch, long aBatch, __global const char *B, int bPitch, long bBatch,
-                          __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
+__kernel void int8Product(__global const char *A, int aStart, int aPitch, long aBatch, __global const char *B, int bStart, int bPitch,
+                          long bBatch, __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
   const int j = get_global_id(0) % (tilesN * BN), i = get_global_id(0) / (tilesN * BN), modulus = get_global_id(1);
   if (i >= tilesM * BM) return;
-  A += modulus * aBatch + (long)i * aPitch;
-  B += modulus * bBatch + (long)j * bPitch;
+  A += modulus * aBatch + (long)(aStart + i) * aPitch;
+  B += modulus * bBatch + (long)(bStart + j) * bPitch;
   int sum = 0;
   for (int k = 0; k < K; k++) sum += A[k] * B[k];
   T[modulus * batch + (long)i * pitch + j] = reduced(sum, table + modulus * RECORD);

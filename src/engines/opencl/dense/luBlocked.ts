@@ -5,6 +5,7 @@ import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
 import { ARRIVED, KT, PIVOTS, STRIP } from "./luLayout.ts";
+import { type LuProducts, luProducts, suitsResidues } from "./luResidues.ts";
 import * as sources from "./sources.ts";
 
 /** How the blocked factorization divides its work. */
@@ -21,6 +22,8 @@ export interface Blocking {
   readonly groups?: number | undefined;
   /** The fewest terms that a part of a product may have. */
   readonly shortest: number;
+  /** Whether products are computed by residues; default: where the device has tensor cores and the matrix is large. */
+  readonly residues?: boolean | undefined;
   /** Called after each phase, for measurements. */
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
@@ -43,7 +46,12 @@ export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
   oneByOne((scope, real, rows, cols) => {
     const how = completeBlocking(scope.device, { ...DEFAULT, ...blocking }, rows);
     const space = workspace(scope, how, real, rows, cols);
-    return (data) => factor(scope.device, data, space, how, rows, cols);
+    return (data) => {
+      const { work, out, sums } = space;
+      const byResidues = how.residues ?? suitsResidues(scope, rows, cols);
+      const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width) : undefined;
+      return factor(scope.device, data, { ...space, products }, how, rows, cols);
+    };
   });
 
 type Complete = Blocking & { readonly group: number; readonly resident: boolean };
@@ -58,6 +66,7 @@ function completeBlocking(device: Device, how: Blocking, rows: number): Complete
 
 interface Workspace {
   readonly kernels: ReturnType<typeof kernelsOf>;
+  readonly products?: LuProducts | undefined;
   readonly sums: DeviceBuffer;
   readonly work: DeviceBuffer;
   readonly out: DeviceBuffer;
@@ -87,6 +96,9 @@ function productOf(device: Device, { groups = device.computeUnits, shortest }: B
   const length = KT * Math.ceil(terms / wanted / KT);
   return { tiles, parts: Math.ceil(terms / length), length };
 }
+
+/** A product by residues is not divided. */
+const whole = (terms: number): Parts => ({ tiles: 1, parts: terms > 0 ? 1 : 0, length: terms });
 
 function kernelsOf(device: Device, { width, group, resident }: Complete, real: RealType) {
   const common = [exact.certificate, exact.superaccumulator, sources.lu, sources.luBlocked];
@@ -118,7 +130,7 @@ function* factor(device: Device, data: DeviceBuffer, space: Workspace, how: Comp
 function blocks(
   device: Device,
   data: DeviceBuffer,
-  { kernels, sums, work, out }: Workspace,
+  { kernels, products, sums, work, out }: Workspace,
   how: Complete,
   rows: number,
   cols: number,
@@ -128,15 +140,17 @@ function blocks(
   const steps = Math.min(rows, cols);
   const items = (LONG * width) / 16;
   const shape = new Int32Array(10);
-  const args = [data, sums, work, out, new BigInt64Array(shape.buffer)];
+  const bytes = new BigInt64Array(shape.buffer);
+  const args = [data, sums, work, out, bytes];
   for (let first = from; first < steps; first += width) {
     const columns = Math.min(width, steps - first);
     const below = rows - first;
     const right = cols - first - columns;
     const groups = Math.ceil(below / group);
-    const panel = productOf(device, how, below, first);
+    const panel = products ? whole(first) : productOf(device, how, below, first);
     shape.set([rows, cols, first, columns, 0, columns, spins, groups, panel.parts, panel.length]);
-    if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
+    if (products && first > 0) products.panel(bytes, first);
+    else if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
     after?.("panel");
     if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group], args);
     for (let step = resident ? columns : 0; step <= columns; step++) {
@@ -145,13 +159,16 @@ function blocks(
     }
     after?.("columns");
     device.launch(kernels.swap, [Math.ceil(cols / STRIP)], [8 * STRIP], args);
+    products?.afterColumns(bytes, first, columns);
     after?.("swap");
     if (right === 0) continue;
-    const product = productOf(device, how, right, first);
+    const product = products ? whole(first) : productOf(device, how, right, first);
     shape.set([product.parts, product.length], 8);
-    if (product.parts > 0) device.launch(kernels.right, [1, product.tiles, product.parts], [items, 1, 1], args);
+    if (products && first > 0) products.right(bytes, first, columns);
+    else if (product.parts > 0) device.launch(kernels.right, [1, product.tiles, product.parts], [items, 1, 1], args);
     after?.("right");
     device.launch(kernels.row, [Math.ceil(right / STRIP)], [8 * STRIP], args);
+    products?.afterRows(first, columns);
     after?.("rows");
   }
 }

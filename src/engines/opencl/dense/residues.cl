@@ -1,6 +1,6 @@
 // Products by residues, launched by residues.ts after Ozaki, Uchino and Imamura's second scheme: `widest` finds how many bits the
 // integers need, `residues` cuts the lines of both factors (rows of A, columns of B) to integers and takes their residues,
-// int8Product.cl multiplies those modulo each m, and `combine` puts the integer together and certifies the entry.
+// int8Product.cl multiplies those modulo each m, and `combine` or `luCombine` puts the integer together.
 //
 // A line whose numbers are below 2^e in magnitude becomes integers x' = RN(x 2^(b - e)), |x'| <= 2^b. Cutting costs at most 1/2 an entry,
 // and nothing where the entry has no lower bits. In units of 2^(eA + eB - bA - bB) the product is the sum of
@@ -16,7 +16,7 @@ typedef struct {
 Integer integerOf(double x, uint top, int bits, int *cut) {
   ulong word = as_ulong(x), field = (word >> 52) & 0x7ff, significand = word & 0xffffffffffffful;
   if (field != 0) significand |= 0x10000000000000ul;
-  int shift = (int)max(field, 1ul) - (int)(top >> 20) + bits - 53;
+  int shift = min((int)max(field, 1ul) - (int)(top >> 20) + bits - 53, 63);
   ulong low = 0, high = 0;
   if (shift >= 0) {
     low = significand << shift;
@@ -38,13 +38,19 @@ int residueOf(Integer n, __constant const int *record, __constant const int *wei
   return r > 127 ? r - record[0] : r;
 }
 
-// A work-group takes TILE_LINES lines of TILE_TERMS terms through local memory; then a work-item has four terms of a line.
+// A work-group takes TILE_LINES lines of TILE_TERMS terms through local memory; then a work-item has four terms of a line. They are stored
+// from line `first` and word `word` on. TOPS: the largest word of a line is kept too.
 #define TILE_LINES 32
 #define TILE_TERMS 64
 #define QUARTERS (TILE_TERMS / 4)
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void residues(
     __global const REAL *M, long offset, long lineStep, long step, int lines, int n, __global const uint *sizes, int from, int bits,
-    __constant const int *table, int count, int right, __global uint *to, int pitch, long batch, __global uint *cuts) {
+    __constant const int *table, int count, int right, __global uint *to, int first, int word, int pitch, long batch,
+    __global uint *cuts
+#ifdef TOPS
+    , __global uint *tops
+#endif
+) {
   __local double tile[TILE_LINES][TILE_TERMS + 1];
   const int l = get_local_id(0), line0 = get_group_id(1) * TILE_LINES, k0 = get_group_id(0) * TILE_TERMS;
   for (int e = l; e < TILE_LINES * TILE_TERMS; e += 256) {
@@ -60,8 +66,14 @@ __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void residues(
     int cut = 0;
 #pragma unroll
     for (int q = 0; q < 4; q++) x[q] = integerOf(tile[i][4 * quarter + q], sizes[2 * (from + line)], bits, &cut);
-    if (cut != 0) atomic_add(cuts + line, cut);
-    __global uint *place = to + (long)line * pitch + k0 / 4 + quarter;
+    if (cut != 0) atomic_add(cuts + from + line, cut);
+#ifdef TOPS
+    uint top = 0;
+#pragma unroll
+    for (int q = 0; q < 4; q++) top = max(top, minWordOf(0xffffffffu, tile[i][4 * quarter + q]) + 1u);
+    if (top != 0) atomic_max(tops + from + line, top);
+#endif
+    __global uint *place = to + (long)(first + line) * pitch + word + k0 / 4 + quarter;
     for (int c = 0; c < count; c++) {
       __constant const int *record = table + c * RECORD, *weights = record + WEIGHTS + (right ? 4 : 0);
       uint four = 0;
@@ -89,10 +101,23 @@ typedef struct {
   float quotient;
 } Remainders;
 
-void addRemainder(Remainders *r, uint y, __constant const int *record) {
+Remainders noRemainders() {
+  Remainders r;
+  r.quotient = 0.0f;
 #pragma unroll
-  for (int i = 0; i < LIMBS; i++) r->sum[i] += (ulong)y * (uint)record[COFACTOR + i];
-  r->quotient += (float)y * as_float(record[INVERSE]);
+  for (int i = 0; i < LIMBS; i++) r.sum[i] = 0;
+  return r;
+}
+
+// Four neighbours from the bytes of a word.
+void addRemainders(Remainders *r, uint four, __constant const int *record) {
+#pragma unroll
+  for (int q = 0; q < 4; q++) {
+    const uint y = four >> 8 * q & 255u;
+#pragma unroll
+    for (int i = 0; i < LIMBS; i++) r[q].sum[i] += (ulong)y * (uint)record[COFACTOR + i];
+    r[q].quotient += (float)y * as_float(record[INVERSE]);
+  }
 }
 
 // S as high + low times 2^exponent, with 2^52 <= |high| < 2^53 (or S = 0), `low` below 1, and a bound of the error: 0 or 2^-51.
@@ -142,57 +167,17 @@ double integerOfRemainders(Remainders r, __constant const int *product, double *
 // 2^k for k between -1022 and 1023.
 double powerOfTwo(int k) { return as_double((ulong)(k + 1023) << 52); }
 
-// The sum of an entry from its remainders: high + low, and the bound of the module's comment. `scale` is eA + eB - bA - bB and the
-// halves are of cut entries, 2^(bits - 1) each. NaN outside 2^-900 to 2^960, which no certificate proves.
+// The sum of an entry from its remainders: high + low, and the bound of the module's comment. `scale` is eA + eB - bA - bB; `halves` is
+// what was cut off, in the same units. NaN outside 2^-900 to 2^960, where products of these numbers might underflow or overflow.
 double scaledSum(Remainders r, __constant const int *product, int scale, double halves, double *low, double *bound) {
   int exponent;
   double high = integerOfRemainders(r, product, low, bound, &exponent);
+  if (high == 0 && halves == 0) return 0.0;
+  if (high == 0) exponent = -53;
   exponent += scale;
-  const bool zero = high == 0, inside = exponent + 53 > -900 && exponent + 53 < 960;
-  if (zero && halves == 0) return 0.0;
-  if (zero || !inside) return NOT_PROVED;
+  if (exponent + 53 <= -900 || exponent + 53 >= 960 || scale < -960) return NOT_PROVED; // |S| >= 1, so scale < 960
   const double unit = powerOfTwo(exponent);
   *low *= unit;
-  // |S| >= 1 and |S| 2^scale < 2^960, so scale < 960. 2^-900 < |S| 2^scale <= K 2^(scale + bA + bB), so scale + bA, scale + bB > -1001: what is
-  // cut off does not underflow.
   *bound = *bound * unit + halves * powerOfTwo(scale / 2) * powerOfTwo(scale - scale / 2) * MORE;
   return high * unit;
 }
-
-#ifdef COMBINE
-// Entries of C from their residues, four neighbours in a row per work-item. See gemm.cl for `open` and the list.
-__kernel void combine(__global const uint *T, int pitch, long batch, __constant const int *table, int count, __global REAL *C, long cOffset,
-                      long cRow, long cCol, int M, int N, double alpha, double beta, __global const uint *rowSizes, int from,
-                      __global const uint *colSizes, __global const uint *rowCuts, __global const uint *colCuts, int rowBits, int colBits,
-                      __global uchar *open, __global uint *list) {
-  const int i = get_global_id(1), j0 = 4 * get_global_id(0);
-  if (i >= M || j0 >= N) return;
-  Remainders r[4];
-#pragma unroll
-  for (int q = 0; q < 4; q++) {
-    r[q].quotient = 0.0f;
-#pragma unroll
-    for (int k = 0; k < LIMBS; k++) r[q].sum[k] = 0;
-  }
-  T += (long)i * pitch + get_global_id(0);
-  for (int c = 0; c < count; c++) {
-    uint four = T[c * batch];
-#pragma unroll
-    for (int q = 0; q < 4; q++) addRemainder(&r[q], four >> 8 * q & 255u, table + c * RECORD);
-  }
-  const int top = (int)(rowSizes[2 * (from + i)] >> 20) - 2044 - rowBits - colBits;
-  const double rowHalves = rowCuts[i] * powerOfTwo(colBits - 1);
-#pragma unroll
-  for (int q = 0; q < 4; q++) {
-    const int j = j0 + q;
-    if (j >= N) break;
-    double low = 0, bound = 0;
-    double halves = rowHalves + colCuts[j] * powerOfTwo(rowBits - 1);
-    double high = scaledSum(r[q], table + count * RECORD, top + (int)(colSizes[2 * j] >> 20), halves, &low, &bound);
-    __global REAL *to = C + cOffset + i * cRow + j * cCol;
-    double v = high != high ? high : certifiedCombination(high, low, bound, alpha, beta, beta == 0 ? 0.0 : *to);
-    long e = (long)i * N + j;
-    open[e] = settled(v, to, (uint)e, list) ? 0 : 1;
-  }
-}
-#endif

@@ -8,6 +8,7 @@ import { FAILED, SINGULAR, TICKET } from "./trsvState.ts";
 export {
   entries,
   gemm,
+  gemmResidues,
   gemv,
   lu,
   luBatch,
@@ -25,5 +26,6 @@ export const int8Product = defineText({ RECORD, RECIPROCAL, OFFSET }) + generate
 export const residues = defineText({ WEIGHTS, INVERSE, COFACTOR, LIMBS, PIECE_BITS }) + generated.residues;
 export const luBlocked = defineText({ INFO, TINY_SEEN, MOVES, ARRIVED, STUCK, PIVOTS }) + generated.luBlocked;
 export const luProduct = defineText({ KT }) + generated.luProduct;
+export const luResidues = defineText({ STRIP }) + generated.luResidues;
 export const luRow = defineText({ STRIP }) + generated.luRow;
 export const trsvState = defineText({ TICKET, FAILED, SINGULAR }) + generated.trsvState;

@@ -1,0 +1,117 @@
+// The first stage of exgemm by residues: C := alpha A B + beta C with a certificate for each entry. Called by gemm.ts; see residues.ts.
+import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import { double, long, realOf } from "../device/numbers.ts";
+import type { Scope } from "../device/scope.ts";
+import { kernelArguments, type Product } from "./entries.ts";
+import { capacityOf, MAX_BITS, MAX_TERMS, moduliFor } from "./moduli.ts";
+import { fits, hasInt8, type Int8Shape, type Lines, ResidueArithmetic, roundUp } from "./residues.ts";
+import { entries, gemmResidues } from "./sources.ts";
+
+/** What `measure` found of each line: the words of the largest and the smallest magnitude, and the place of the lowest bit. */
+export interface Measured {
+  readonly sizes: DeviceBuffer;
+  readonly lowest: DeviceBuffer;
+}
+
+// The first takes 147 KB of local memory, which compute capability 8.0, 9.0 and 10.x have; others from 8.6 on have 99.
+const LARGE: Int8Shape = { BM: 128, BN: 256, BK: 128, WM: 64, WN: 64, STAGES: 3, STRIP: 8 };
+const MEDIUM: Int8Shape = { BM: 128, BN: 128, BK: 64, WM: 64, WN: 64, STAGES: 4, STRIP: 8 };
+const OTHER: Int8Shape = { BM: 16, BN: 16, BK: 64, WM: 16, WN: 16, STAGES: 1, STRIP: 1 }; // one entry per work-item
+const GROUP = 256;
+
+function shapeFor(device: Device): Int8Shape {
+  if (!hasInt8(device)) return OTHER;
+  const { computeCapability } = device;
+  return computeCapability === 80 || (computeCapability >= 90 && computeCapability < 120) ? LARGE : MEDIUM;
+}
+
+// Bits kept below the largest entry of a line in excess of 53. For K random terms about 3 sqrt(K) 2^(-2 MARGIN) of the entries stay
+// open: one in 20,000 for K = 4096. An open entry costs as much as some thousands of others, and the moduli that this takes usually
+// have room for a few more bits.
+const MARGIN = 11;
+
+/** Bits of the integers on both sides, and how many moduli their products need. */
+interface Precision {
+  readonly left: number;
+  readonly right: number;
+  readonly moduli: number;
+}
+
+/** The precision for lines whose integers have these widths. Undefined if no number of moduli is enough. */
+export function precisionFor(leftWidth: number, rightWidth: number, terms: number): Precision | undefined {
+  const bitsOfTerms = Math.ceil(Math.log2(Math.max(1, terms))) + 2;
+  let [left, right] = [leftWidth, rightWidth].map((width) => Math.min(width, 53 + MARGIN)) as [number, number];
+  const moduli = moduliFor(left + right + bitsOfTerms);
+  if (moduli === undefined || terms > MAX_TERMS || Math.max(leftWidth, rightWidth) > MAX_WIDTH) return undefined;
+  for (let spare = capacityOf(moduli) - left - right - bitsOfTerms; spare > 0; spare--) {
+    if (left < Math.min(leftWidth, MAX_BITS) && (left <= right || right >= rightWidth)) left++;
+    else if (right < Math.min(rightWidth, MAX_BITS)) right++;
+  }
+  return { left, right, moduli };
+}
+
+const MAX_WIDTH = 2200; // binary64 numbers span 2098 bits; more stands for a number that is not finite
+
+/** Products with one right factor. */
+export interface ResidueProduct {
+  /** Compute and certify the entries of the block of rows from number `from`: those that are not proved are listed, and marked in `open`. */
+  launch(product: Product, rows: Lines, from: number, open: DeviceBuffer): void;
+}
+
+/**
+ * Prepare products of blocks of at most `maxRows` rows with these columns. Undefined if the numbers do not suit: not all finite, too many
+ * terms, or too little memory.
+ */
+export function* prepareProduct(
+  scope: Scope,
+  rows: Lines,
+  rowsMeasured: Measured,
+  cols: Lines,
+  colsMeasured: Measured,
+  maxRows: number,
+  single: boolean,
+): Work<ResidueProduct | undefined> {
+  const { device } = scope;
+  const shape = shapeFor(device);
+  const widths = scope.scratch(8);
+  device.fill(widths, Int32Array.of(0));
+  const arithmetic = (moduli: number): ResidueArithmetic => new ResidueArithmetic(scope, realOf(single ? 4 : 8), moduli, shape);
+  const widest = arithmetic(1).kernel("widest");
+  for (const [which, { count }, { sizes, lowest }] of [
+    [0, rows, rowsMeasured],
+    [1, cols, colsMeasured],
+  ] as const)
+    device.launch(widest, [Math.ceil(count / GROUP)], [GROUP], [sizes, lowest, count, widths, which]);
+  const found = new Int32Array(2);
+  yield device.read(widths, found);
+  const precision = precisionFor(found[0] as number, found[1] as number, cols.n);
+  if (!precision) return undefined;
+  const { moduli } = precision;
+  const [M, N, K] = [roundUp(maxRows, shape.BM), roundUp(cols.count, shape.BN), roundUp(cols.n, shape.BK)];
+  const bytes = [M * K, N * K, M * N].map((size) => size * moduli);
+  if (!fits(device, bytes)) return undefined;
+
+  const residues = arithmetic(moduli);
+  const combine = residues.kernel("combine", [entries, gemmResidues]);
+  const [left, right] = [residues.allocate(M, K), residues.allocate(N, K)];
+  const rowCuts = scope.scratch(4 * rows.count);
+  device.fill(rowCuts, Int32Array.of(0));
+  residues.take(cols, colsMeasured.sizes, 0, precision.right, "right", right, { terms: K });
+  const sums = scope.scratch(M * N * moduli);
+  return {
+    launch({ alpha, beta, C, list }, lines, from, open) {
+      residues.take(lines, rowsMeasured.sizes, from, precision.left, "left", { ...left, cuts: rowCuts }, { terms: K });
+      residues.multiply(left, 0, C.rows, right, 0, C.cols, K, sums, N, M * N);
+      device.fill(list, Uint32Array.of(0), 0, 4);
+      device.launch(
+        combine,
+        [Math.ceil(C.cols / 4 / GROUP), C.rows],
+        [GROUP, 1],
+        [
+          ...[sums, N / 4, long((M * N) / 4), residues.table, moduli, ...kernelArguments(C), C.rows, C.cols, double(alpha), double(beta)],
+          ...[rowsMeasured.sizes, from, colsMeasured.sizes, rowCuts, right.cuts, precision.left, precision.right, open, list],
+        ],
+      );
+    },
+  };
+}
