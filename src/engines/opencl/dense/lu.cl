@@ -46,11 +46,11 @@ ulong magnitudeOf(double s) { return as_ulong(s) & 0x7ffffffffffffffful; }
 #define FIXED(size)
 #endif
 
-// Move the best candidate of a work-group to the first element of each list: its size, its position, and its origin.
-void findBest(__local ulong *sizes, __local int *positions, __local int *from) {
+// Move the best of `count` candidates, a power of two, to the first element of each list: its size, its position, and its origin.
+void findBest(__local ulong *sizes, __local int *positions, __local int *from, int count) {
   const int lid = get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int stride = get_local_size(0) / 2; stride > 0; stride /= 2) {
+  for (int stride = count / 2; stride > 0; stride /= 2) {
     if (lid < stride && isBetter(sizes[lid + stride], positions[lid + stride], sizes[lid], positions[lid])) {
       sizes[lid] = sizes[lid + stride];
       positions[lid] = positions[lid + stride];

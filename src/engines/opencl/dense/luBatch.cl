@@ -59,7 +59,7 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
       }
       sizes[lid] = size;
       positions[lid] = pivot;
-      findBest(sizes, positions, from);
+      findBest(sizes, positions, from, get_local_size(0));
       pivot = positions[0];
       size = sizes[0];
       if (lid == 0) pivots[(size_t)k * steps + j] = pivot;

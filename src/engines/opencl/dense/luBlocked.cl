@@ -20,7 +20,7 @@ typedef struct {
 #define MOVED(z) (POSITIONS(z) + (z).rows)
 
 // Its binary64 state: L in the block, by columns; the sums of the current column; U in the block; the sum of magnitudes of each
-// column of U; pivot candidates of two columns alternately, two doubles each.
+// column of U; pivot candidates of two columns alternately (see luColumn.cl).
 #define SUMS(z) ((size_t)W * (z).rows)
 #define UPPER(z) (SUMS(z) + (z).rows)
 #define SIZES(z) (UPPER(z) + W * W)
@@ -55,7 +55,7 @@ double startEntry(Filter *f, double a, const __global double *T, size_t area, si
   return bound * MORE;
 }
 
-// Entry (i, j) from the start, by the whole work-group: `before` products from A, then `within` from the block, l from L with stride
+// Entry (i, j) from the start, by the first GROUP work-items of a work-group, in which all take part: `before` products from A, then `within` from the block, l from L with stride
 // ldL and u from `column`. First with a filter, whose bound is far below that of the grid; if that is not enough, exactly, by one
 // work-item.
 typedef struct {
@@ -89,7 +89,7 @@ double settled(const __global REAL *A, int cols, int i, int j, int before, const
   Filter f = emptyFilter();
   uint minWord[2] = {0xffffffffu, 0xffffffffu};
   if (lid == 0) f.sum = row[j];
-  for (int k = lid; k < before + within; k += GROUP) {
+  for (int k = lid; k < before + within && lid < GROUP; k += GROUP) {
     double l = k < before ? (double)row[k] : L[(k - before) * ldL], u = k < before ? (double)A[(size_t)k * cols + j] : column[k - before];
     addProductTerm(&f, -l, u);
     minWord[0] = minWordOf(minWord[0], l);
@@ -97,9 +97,11 @@ double settled(const __global REAL *A, int cols, int i, int j, int before, const
   }
   atomic_min(&w->minWord[0], minWord[0]);
   atomic_min(&w->minWord[1], minWord[1]);
-  w->sum[lid] = f.sum;
-  w->rest[lid] = f.rest;
-  w->size[lid] = f.size;
+  if (lid < GROUP) {
+    w->sum[lid] = f.sum;
+    w->rest[lid] = f.rest;
+    w->size[lid] = f.size;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int stride = GROUP / 2; stride > 0; stride /= 2) {
     if (lid < stride) {

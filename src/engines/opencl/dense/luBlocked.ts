@@ -4,7 +4,7 @@ import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
-import { ARRIVED, KT, PIVOTS, STRIP } from "./luLayout.ts";
+import { ARRIVED, CANDIDATE, KT, PIVOTS, STRIP, UPPER_LANES } from "./luLayout.ts";
 import { type LuProducts, luProducts, suitsResidues } from "./luResidues.ts";
 import * as sources from "./sources.ts";
 
@@ -84,7 +84,7 @@ function workspace(scope: Scope, how: Complete, real: RealType, rows: number, co
   return {
     kernels: kernelsOf(device, how, real),
     sums: scope.scratch(24 * width * largest),
-    work: scope.scratch(8 * ((width + 1) * rows + width * width + cols + 4 * groups)),
+    work: scope.scratch(8 * ((width + 1) * rows + width * width + cols + 2 * CANDIDATE * groups)),
     out: scope.scratch(4 * (PIVOTS + Math.min(rows, cols) + rows + 4 * width)),
   };
 }
@@ -152,10 +152,10 @@ function blocks(
     if (products && first > 0) products.panel(bytes, first);
     else if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
     after?.("panel");
-    if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group], args);
+    if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group + UPPER_LANES], args);
     for (let step = resident ? columns : 0; step <= columns; step++) {
       shape[4] = step;
-      device.launch(kernels.column, [groups], [group], args);
+      device.launch(kernels.column, [groups], [group + UPPER_LANES], args);
     }
     after?.("columns");
     device.launch(kernels.swap, [Math.ceil(cols / STRIP)], [8 * STRIP], args);

@@ -5,6 +5,13 @@
 //
 // A launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they synchronize at the
 // start of each column. A group whose wait times out sets STUCK, and everything after it is skipped.
+//
+// RESIDENT, the time of a column is latency, so little is left to do after the pivot is known. The candidate of each group comes with
+// the sum of the next column in its row, so far: every group finishes that entry of U with one more product. The other entries of U in
+// the row are needed a column later: UPPER_LANES work-items without a row compute them while the rest begin that column.
+#define LANES (GROUP + UPPER_LANES)
+
+// A candidate: its sum s, as ints its position and row, and its entry in the next column so far.
 #ifdef RESIDENT
 int synchronized(volatile __global int *out, int target, Shape z, __local int *arrived) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -22,18 +29,60 @@ int synchronized(volatile __global int *out, int target, Shape z, __local int *a
 }
 #endif
 
-__kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, __global double *work, __global int *out, Shape z) {
+typedef struct {
+  double s, sum, rest, size, bound;
+  int row;
+} Candidate;
+
+// Entries of U in the pivot row, number k of the block, in its columns from c on, every step-th; those that are not proved are listed.
+void upperEntries(const __global REAL *A, const __global double *T, size_t area, volatile __global double *U_, __global int *out, Shape z,
+                  int pivotRow, int k, int c, int step, const __local double *pivotL, const __local double *block, __local int *open,
+                  volatile __local int *openCount) {
+  const int below = z.rows - z.first;
+  for (; c < z.width; c += step) {
+    Filter f;
+    double bound = startEntry(&f, A[(size_t)pivotRow * z.cols + z.first + c], T, area, (size_t)c * below + pivotRow - z.first, z.parts);
+#pragma unroll 8
+    for (int i = 0; i < k; i++) addProductTerm(&f, -pivotL[i], block[i * W + c]);
+    double v = certified(f.sum, f.rest, boundOf(f, k + z.parts + 3, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
+    if (v != v) open[atomic_inc(openCount)] = c;
+    else U_[k * W + c] = finiteEntry(v, (volatile __global ulong *)out, z.first + k, z.first + c);
+    if (isTiny(v)) out[TINY_SEEN] = 1;
+  }
+}
+
+// The listed entries exactly, by the whole work-group.
+void settleUpper(const __global REAL *A, const volatile __global double *shared, volatile __global double *U_, __global int *out, Shape z, int pivotRow,
+                 int k, __local double *column, const __local double *block, const __local int *open, int count, __local Settling *settling) WITH_BARRIERS;
+void settleUpper(const __global REAL *A, const volatile __global double *shared, volatile __global double *U_, __global int *out, Shape z, int pivotRow,
+                 int k, __local double *column, const __local double *block, const __local int *open, int count, __local Settling *settling) {
+  const int lid = get_local_id(0);
+  for (int o = 0; o < count; o++) {
+    int c = open[o];
+    for (int i = lid; i < k; i += LANES) column[i] = block[i * W + c];
+    double v = settled(A, z.cols, pivotRow, z.first + c, z.first, shared + pivotRow, z.rows, k, column, settling);
+    if (lid == 0) {
+      v = finiteEntry(v, (volatile __global ulong *)out, z.first + k, z.first + c);
+      U_[k * W + c] = v;
+      if (isTiny(v)) out[TINY_SEEN] = 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  }
+}
+
+__kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, __global double *work, __global int *out, Shape z) {
   __local Settling settling;
   __local ulong sizes[GROUP];
   __local int positions[GROUP], at[GROUP];
-  __local double column[W], upper[W], pivotL[W], block[W * W]; // block: the known part of U in the block
+  __local Candidate found[GROUP];
+  __local double column[W], pivotL[W], block[W * W]; // block: the known part of U in the block
   __local int open[GROUP > W ? GROUP : W], openCount;
-  const int lid = get_local_id(0), group = get_group_id(0);
-  const int row = z.first + group * GROUP + lid, below = z.rows - z.first;
+  const int lid = get_local_id(0), group = get_group_id(0), upperLane = lid - GROUP;
+  const int row = lid < GROUP ? z.first + group * GROUP + lid : z.rows, below = z.rows - z.first;
   const size_t area = (size_t)W * below;
   volatile __global ulong *failed = (volatile __global ulong *)out;
   // Volatile: other groups write it while this one runs, so it must not be read from this group's cache.
-  volatile __global double *shared = work, *U_ = work + UPPER(z);
+  volatile __global double *shared = work, *U_ = work + UPPER(z), *candidates = work + CANDIDATES(z);
   __global double *L = work, *sums = work + SUMS(z);
   __global int *positionsOf = out + POSITIONS(z);
   if (lid == 0) openCount = hasEnded(out, z); // one decision for the group: another may find a zero pivot meanwhile
@@ -45,12 +94,17 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
   if (z.step == z.width && row == z.first) out[ARRIVED] = 0;
 
 #ifdef RESIDENT
+  int pivotRow = 0, isCandidate = 0, hasPivot = 0;
+  double s = 0;
   for (int p = z.step; p < z.last && active; p++) {
     const int known = max(p - 2, 0); // rows of U that are in `block`: their products are added before the wait
 #else
   {
+    int pivotRow = 0;
     const int p = z.step, known = 0;
+    double s = row < z.rows ? sums[row - z.first] : 0;
 #endif
+    volatile __global double *from = candidates + CANDIDATE * z.groups * (1 - (p & 1)), *to = candidates + CANDIDATE * z.groups * (p & 1);
     Filter mine = emptyFilter();
     double startBound = 0;
     if (row < z.rows && p < z.width) {
@@ -59,83 +113,99 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
       for (int k = 0; k < known; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], block[k * W + p]);
     }
 #ifdef RESIDENT
+    if (isCandidate) {
+      from[CANDIDATE * group + 2] = mine.sum;
+      from[CANDIDATE * group + 3] = mine.rest;
+      from[CANDIDATE * group + 4] = mine.size;
+      from[CANDIDATE * group + 5] = startBound;
+    }
+    // U in the row of the last pivot but one.
+    if (lid == 0) openCount = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (hasPivot && upperLane >= 0)
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, pivotL, block, open, &openCount);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    settleUpper(A, shared, U_, out, z, pivotRow, p - 2, column, block, open, openCount, &settling);
     active = synchronized(out, z.groups * (p - z.step + 1), z, &openCount);
 #endif
     const int j = z.first + p;
-    volatile __global double *candidates = shared + CANDIDATES(z);
-    volatile __global double *from = candidates + 2 * z.groups * (1 - (p & 1)), *to = candidates + 2 * z.groups * (p & 1);
-
     if (((volatile __global int *)out)[TINY_SEEN] != 0) tiny = 1;
 
     // The pivot of the previous column.
-    ulong size = 0;
-    int best = z.rows, where = 0;
-    for (int g = lid; g < z.groups && p > 0; g += GROUP) {
-      double s = from[2 * g];
-      int2 candidate = as_int2(from[2 * g + 1]);
-      if (isBetter(magnitudeOf(s), candidate.x, size, best)) size = magnitudeOf(s), best = candidate.x, where = g;
+    if (lid < GROUP) {
+      sizes[lid] = 0;
+      positions[lid] = z.rows;
+      at[lid] = lid;
+      for (int g = lid; g < z.groups && p > 0; g += GROUP) {
+        Candidate c;
+        c.s = from[CANDIDATE * g];
+        int2 place = as_int2(from[CANDIDATE * g + 1]);
+        c.row = place.y;
+#ifdef RESIDENT
+        c.sum = from[CANDIDATE * g + 2];
+        c.rest = from[CANDIDATE * g + 3];
+        c.size = from[CANDIDATE * g + 4];
+        c.bound = from[CANDIDATE * g + 5];
+#endif
+        if (g == lid || isBetter(magnitudeOf(c.s), place.x, sizes[lid], positions[lid])) sizes[lid] = magnitudeOf(c.s), positions[lid] = place.x, found[lid] = c;
+      }
     }
-    sizes[lid] = size;
-    positions[lid] = best;
-    at[lid] = where;
-    for (int e = known * W + lid; e < (p - 1) * W && p < z.width; e += GROUP) block[e] = U_[e];
-    findBest(sizes, positions, at);
+    for (int e = known * W + lid; e < (p - 1) * W && p < z.width; e += LANES) block[e] = U_[e];
+    findBest(sizes, positions, at, GROUP);
     const int pivotPosition = positions[0];
-    const double pivot = from[2 * at[0]];
-    const int pivotRow = as_int2(from[2 * at[0] + 1]).y;
+    const __local Candidate *best = found + at[0];
+    const double pivot = best->s;
+    pivotRow = best->row;
     const int zero = p > 0 && pivot == 0, before = p > 0 && active && !zero; // whether there is a previous column to finish
     if (row == z.first && active && p > 0) out[PIVOTS + j - 1] = pivotPosition;
     if (row == z.first && active && zero) out[INFO] = j;
     if (before && row == pivotRow) position = j - 1;
     else if (before && position == j - 1) position = pivotPosition;
     if (row < z.rows && active) positionsOf[row] = position;
+    if (before)
+      for (int k = lid; k < p - 1; k += LANES) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
     if (before && row < z.rows && position >= j) {
-      double l = divide(sums[row - z.first], pivot);
+      double l = divide(s, pivot);
       L[(size_t)(p - 1) * z.rows + row] = l;
       if (isTiny(l)) tiny = 1, out[TINY_SEEN] = 1;
     }
-    if (before)
-      for (int k = lid; k < p - 1; k += GROUP) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
     if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-    // U in that row: each group computes the entry that it needs in this column, and all share the others.
-    const int end = before ? z.width : 0;
-    for (int c = lid == 0 ? p : p + (group == 0 ? z.groups : group) + (lid - 1) * z.groups; c < end; c += (GROUP - 1) * z.groups) {
+    // U in that row: each group computes the entry that it needs in this column.
+    if (lid == 0 && before && p < z.width) {
       Filter f;
-      double bound = startEntry(&f, A[(size_t)pivotRow * z.cols + z.first + c], T, area, (size_t)c * below + pivotRow - z.first, z.parts);
-#pragma unroll 8
-      for (int k = 0; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + c]);
+#ifdef RESIDENT
+      f.sum = best->sum, f.rest = best->rest, f.size = best->size;
+      double bound = best->bound;
+#else
+      double bound = startEntry(&f, A[(size_t)pivotRow * z.cols + j], T, area, (size_t)p * below + pivotRow - z.first, z.parts);
+#endif
+      for (int k = known; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + p]);
       double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
-      if (v != v) open[atomic_inc(&openCount)] = c;
-      else U_[(p - 1) * W + c] = upper[c] = finiteEntry(v, failed, j - 1, z.first + c);
-      if (isTiny(v)) out[TINY_SEEN] = 1;
-      if (lid == 0) break;
+      if (v != v) openCount = 1;
+      else v = finiteEntry(v, failed, j - 1, j);
+      column[p - 1] = v;
+    }
+    for (int k = lid; k < p - 1 && p < z.width; k += LANES) column[k] = block[k * W + p];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int isOpen = openCount;
+    for (int o = 0; o < isOpen; o++) {
+      double v = settled(A, z.cols, pivotRow, j, z.first, shared + pivotRow, z.rows, p - 1, column, &settling);
+      if (lid == 0) column[p - 1] = finiteEntry(v, failed, j - 1, j);
+      barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (group == 0 && lid == 0 && before) {
       U_[(p - 1) * (W + 1)] = pivot;
-      if (isTiny(pivot)) out[TINY_SEEN] = 1;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const int openEntries = openCount;
-    for (int o = 0; o < openEntries; o++) {
-      int c = open[o];
-      for (int k = lid; k < p - 1; k += GROUP) column[k] = block[k * W + c];
-      double v = settled(A, z.cols, pivotRow, z.first + c, z.first, shared + pivotRow, z.rows, p - 1, column, &settling);
-      if (lid == 0) {
-        upper[c] = finiteEntry(v, failed, j - 1, z.first + c);
-        U_[(p - 1) * W + c] = upper[c];
-        if (isTiny(upper[c])) out[TINY_SEEN] = 1;
-      }
-      barrier(CLK_LOCAL_MEM_FENCE);
+      if (p < z.width) U_[(p - 1) * W + p] = column[p - 1];
+      if (isTiny(pivot) || (p < z.width && isTiny(column[p - 1]))) out[TINY_SEEN] = 1;
     }
 
     // This column.
     const int wanted = row < z.rows && position >= j && active && !zero && p < z.width;
     if (lid == 0) openCount = 0;
-    for (int k = lid; k < p && p < z.width; k += GROUP) column[k] = k == p - 1 ? upper[p] : block[k * W + p];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    double s = 0;
+    s = 0;
     if (wanted) {
 #pragma unroll 8
       for (int k = known; k < p; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], column[k]);
@@ -152,15 +222,29 @@ __kernel FIXED(GROUP) void luColumn(__global REAL *A, const __global double *T, 
       if (open[o] == lid) s = finiteEntry(v, failed, position, j);
       EDGE
     }
-    if (wanted) sums[row - z.first] = s;
-    sizes[lid] = magnitudeOf(s);
-    positions[lid] = wanted ? position : z.rows;
-    at[lid] = lid;
-    findBest(sizes, positions, at);
-    if (lid == at[0] && p < z.width) {
-      to[2 * group] = s;
-      to[2 * group + 1] = as_double((int2)(positions[0], row));
+    if (lid < GROUP) {
+      sizes[lid] = magnitudeOf(s);
+      positions[lid] = wanted ? position : z.rows;
+      at[lid] = lid;
     }
+    findBest(sizes, positions, at, GROUP);
+    if (lid == at[0] && p < z.width) {
+      to[CANDIDATE * group] = s;
+      to[CANDIDATE * group + 1] = as_double((int2)(positions[0], row));
+    }
+#ifdef RESIDENT
+    isCandidate = lid == at[0];
+    hasPivot = before;
+    if (p == z.last - 1 && wanted) sums[row - z.first] = s;
+#else
+    if (wanted) sums[row - z.first] = s;
+    if (lid == 0) openCount = 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (before && upperLane >= 0)
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 1, p + 1 + group + upperLane * z.groups, UPPER_LANES * z.groups, pivotL, block, open, &openCount);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    settleUpper(A, shared, U_, out, z, pivotRow, p - 1, column, block, open, openCount, &settling);
+#endif
     if (zero) active = 0;
   }
 

@@ -18,3 +18,7 @@ export const PIVOTS = 8;
 export const STRIP = 32;
 /** Terms of a product per iteration. */
 export const KT = 16;
+/** Doubles of a pivot candidate. */
+export const CANDIDATE = 6;
+/** Work-items of luColumn that have no row, and compute U. */
+export const UPPER_LANES = 32;

@@ -25,7 +25,7 @@ __kernel __attribute__((reqd_work_group_size(8 * STRIP, 1, 1))) void luSwapResid
 // for the rows of the block in the columns to its right. `lines` rows or columns, against the W of the block.
 //   |l'| <= 2^(bL - 1), since |l| <= 1 < 2 = 2^eL; |u' + f| < 2^(bU + growth), where 2^growth bounds the column's U relative to the 2^eU of
 //   its A. So the sum is off by 2^(bL - 2) for each cut entry of the column and by 2^(bU + growth - 1) for each of the row, and its magnitude
-//   is at most 2^(bL - 1) times the sum of all |u'|, which must stay below 2^limit. What does not is left open.
+//   is at most 2^(bL - 1) times the sum of all |u'|, which must stay below 2^limit; and |u'| itself below 2^MAX_BITS. What does not is left open.
 __kernel void luCombine(const __global uint *sums, long batch, __constant const int *table, int count, int lines, const __global uint *rowCuts,
                         const __global uint *colCuts, const __global uint *colSizes, const __global uint *colTops, int rowBits, int colBits,
                         int limit, const __global double *work, __global double *T, Shape z) {
@@ -44,7 +44,7 @@ __kernel void luCombine(const __global uint *sums, long batch, __constant const 
     if (other >= z.width) break;
     const int eU = (int)(colSizes[2 * j] >> 20) - 1022, growth = (int)(colTops[j] >> 20) - (int)(colSizes[2 * j] >> 20);
     double low = 0, bound = 0, high = NOT_PROVED;
-    if (abs(eU) < 900 && work[SIZES(z) + j] * MORE < powerOfTwo(limit - colBits + eU)) {
+    if (abs(eU) < 900 && colBits + growth <= MAX_BITS && work[SIZES(z) + j] * MORE < powerOfTwo(limit - colBits + eU)) {
       double halves = rowCuts[i] * powerOfTwo(colBits + growth - 1) + colCuts[j] * powerOfTwo(rowBits - 2);
       high = scaledSum(r[q], table + count * RECORD, 1 + eU - rowBits - colBits, halves, &low, &bound);
     }

@@ -32,7 +32,7 @@ __kernel FIXED(GROUP) void luPivot(__global REAL *A, __global int *out, Shape z)
   sizes[lid] = size;
   positions[lid] = best;
   from[lid] = 0;
-  findBest(sizes, positions, from);
+  findBest(sizes, positions, from, get_local_size(0));
   const int pivot = positions[0], active = !ended && sizes[0] != 0;
   if (lid == 0 && !ended) {
     out[PIVOTS + j] = pivot;

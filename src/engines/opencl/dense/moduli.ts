@@ -1,7 +1,7 @@
 // The moduli of products by residues (residues.ts), and the numbers that its kernels need for each of them.
 
 // Pairwise coprime and at most 256, so that residues fit in 8 bits, in descending order.
-const MODULI = [256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193, 191, 181, 179, 173];
+const MODULI = [256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193, 191, 181, 179, 173, 167, 163];
 
 /** Bits of the pieces that an integer is cut into before it is reduced. Four of them have 84. */
 export const PIECE_BITS = 21;
@@ -9,8 +9,10 @@ const PIECES = 4;
 /** The most bits of an integer. */
 export const MAX_BITS = PIECES * PIECE_BITS;
 
-/** 32-bit words of an integer below the product of all moduli, 2^155.4. */
-export const LIMBS = 5;
+// 32-bit words of a cofactor in the table.
+const MAX_LIMBS = 6;
+/** 32-bit words of integers below the product of this many moduli: of 20 it is below 2^156. */
+export const limbsOf = (count: number): number => (count <= 20 ? 5 : MAX_LIMBS);
 
 /** Words of a record of the table: see recordOf. */
 export const RECORD = 20;
@@ -85,5 +87,5 @@ function inverseOf(x: bigint, m: bigint): bigint {
 }
 
 function writeLimbs(to: Int32Array, x: bigint): void {
-  for (let i = 0; i < LIMBS; i++) to[i] = Number(BigInt.asIntN(32, x >> BigInt(32 * i)));
+  for (let i = 0; i < MAX_LIMBS; i++) to[i] = Number(BigInt.asIntN(32, x >> BigInt(32 * i)));
 }

@@ -95,7 +95,7 @@ __kernel void widest(__global const uint *sizes, __global const uint *lowest, in
 }
 
 // The integer of an entry from its residues y_l, each the coefficient of a cofactor Q_l: sum y_l Q_l = S + q P, where q is the sum of
-// y_l / m_l rounded to an integer: S / P is below 1/4 in magnitude, and the sum of 20 floats below 20 errs by less than 2^-14.
+// y_l / m_l rounded to an integer: S / P is below 1/4 in magnitude, and the sum of 22 floats below 22 errs by less than 2^-14.
 typedef struct {
   ulong sum[LIMBS];
   float quotient;
@@ -151,7 +151,8 @@ double integerOfRemainders(Remainders r, __constant const int *product, double *
   if (w[LIMBS - 1] == 0) return 0.0;
   const int shift = clz(w[LIMBS - 1]);
   *exponent -= shift;
-  ulong a = (ulong)w[4] << 32 | w[3], b = (ulong)w[2] << 32 | w[1], c = (ulong)w[0] << 32;
+  ulong a = (ulong)w[LIMBS - 1] << 32 | w[LIMBS - 2], b = (ulong)w[LIMBS - 3] << 32 | w[LIMBS - 4];
+  ulong c = LIMBS == 5 ? (ulong)w[0] << 32 : (ulong)w[1] << 32 | w[0];
   if (shift > 0) {
     a = a << shift | b >> (64 - shift);
     b = b << shift | c >> (64 - shift);

@@ -5,7 +5,7 @@ import type { Device, DeviceBuffer, Kernel } from "../../device.ts";
 import { long, type RealType } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
-import { tableOf } from "./moduli.ts";
+import { limbsOf, tableOf } from "./moduli.ts";
 import { int8Product, residues } from "./sources.ts";
 
 /** The lines of a factor, rows of A or columns of B: n entries each, `step` apart. */
@@ -73,7 +73,8 @@ export class ResidueArithmetic {
 
   /** A kernel of residues.cl and these sources after it. */
   kernel(name: string, sources: readonly string[] = [], defines: Readonly<Record<string, number>> = {}): Kernel {
-    return this.scope.device.kernel(name, [certificate, int8Product, residues, ...sources], { REAL: this.real, ...defines });
+    const all = { REAL: this.real, LIMBS: limbsOf(this.moduli), ...defines };
+    return this.scope.device.kernel(name, [certificate, int8Product, residues, ...sources], all);
   }
 
   /** Memory for lines of n terms, uninitialized, with nothing cut yet. */

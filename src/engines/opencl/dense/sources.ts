@@ -1,7 +1,7 @@
 // The OpenCL C of the dense routines, with the constants that it shares with the host in front of it.
 import { defineText } from "../device/defines.ts";
-import { ARRIVED, INFO, KT, MOVES, PIVOTS, STRIP, STUCK, TINY_SEEN } from "./luLayout.ts";
-import { COFACTOR, INVERSE, LIMBS, OFFSET, PIECE_BITS, RECIPROCAL, RECORD, WEIGHTS } from "./moduli.ts";
+import { ARRIVED, CANDIDATE, INFO, KT, MOVES, PIVOTS, STRIP, STUCK, TINY_SEEN, UPPER_LANES } from "./luLayout.ts";
+import { COFACTOR, INVERSE, MAX_BITS, OFFSET, PIECE_BITS, RECIPROCAL, RECORD, WEIGHTS } from "./moduli.ts";
 import * as generated from "./sources.generated.ts";
 import { FAILED, SINGULAR, TICKET } from "./trsvState.ts";
 
@@ -12,7 +12,6 @@ export {
   gemv,
   lu,
   luBatch,
-  luColumn,
   luFinite,
   luUnblocked,
   trsv,
@@ -23,9 +22,10 @@ export {
 } from "./sources.generated.ts";
 
 export const int8Product = defineText({ RECORD, RECIPROCAL, OFFSET }) + generated.int8Product;
-export const residues = defineText({ WEIGHTS, INVERSE, COFACTOR, LIMBS, PIECE_BITS }) + generated.residues;
+export const residues = defineText({ WEIGHTS, INVERSE, COFACTOR, PIECE_BITS }) + generated.residues;
 export const luBlocked = defineText({ INFO, TINY_SEEN, MOVES, ARRIVED, STUCK, PIVOTS }) + generated.luBlocked;
+export const luColumn = defineText({ CANDIDATE, UPPER_LANES }) + generated.luColumn;
 export const luProduct = defineText({ KT }) + generated.luProduct;
-export const luResidues = defineText({ STRIP }) + generated.luResidues;
+export const luResidues = defineText({ STRIP, MAX_BITS }) + generated.luResidues;
 export const luRow = defineText({ STRIP }) + generated.luRow;
 export const trsvState = defineText({ TICKET, FAILED, SINGULAR }) + generated.trsvState;
