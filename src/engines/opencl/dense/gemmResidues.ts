@@ -1,10 +1,11 @@
 // The first stage of exgemm by residues: C := alpha A B + beta C with a certificate for each entry. Called by gemm.ts; see residues.ts.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import { declarableLocalBytes } from "../device/local.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { kernelArguments, type Product } from "./entries.ts";
 import { capacityOf, MAX_BITS, MAX_TERMS, moduliFor } from "./moduli.ts";
-import { fits, hasInt8, type Int8Shape, type Lines, ResidueArithmetic, roundUp } from "./residues.ts";
+import { fits, hasInt8, type Int8Shape, type Lines, localBytesOf, ResidueArithmetic, roundUp } from "./residues.ts";
 import { entries, gemmResidues } from "./sources.ts";
 
 /** What `measure` found of each line: the words of the largest and the smallest magnitude, and the place of the lowest bit. */
@@ -13,7 +14,7 @@ export interface Measured {
   readonly lowest: DeviceBuffer;
 }
 
-// The first takes 147 KB of local memory, which compute capability 8.0, 9.0 and 10.x have; others from 8.6 on have 99.
+// By local memory: 147 KB and 64 KB.
 const LARGE: Int8Shape = { BM: 128, BN: 256, BK: 128, WM: 64, WN: 64, STAGES: 3, STRIP: 8 };
 const MEDIUM: Int8Shape = { BM: 128, BN: 128, BK: 64, WM: 64, WN: 64, STAGES: 4, STRIP: 8 };
 const OTHER: Int8Shape = { BM: 16, BN: 16, BK: 64, WM: 16, WN: 16, STAGES: 1, STRIP: 1 }; // one entry per work-item
@@ -21,8 +22,7 @@ const GROUP = 256;
 
 function shapeFor(device: Device): Int8Shape {
   if (!hasInt8(device)) return OTHER;
-  const { computeCapability } = device;
-  return computeCapability === 80 || (computeCapability >= 90 && computeCapability < 120) ? LARGE : MEDIUM;
+  return declarableLocalBytes(device) >= localBytesOf(LARGE) ? LARGE : MEDIUM;
 }
 
 // Bits kept below the largest entry of a line in excess of 53. For K random terms about 3 sqrt(K) 2^(-2 MARGIN) of the entries stay

@@ -39,20 +39,31 @@ double gridOf(double size) {
   return field > 1023 + 980 ? NAN : as_double(((ulong)max(field, 1023 - 900) << 52) | 0x8000000000000ul);
 }
 
-// Start an entry with its value and the sums from the parts of luProduct. The sums (s - G) of the parts are on one grid, which their
-// total fits: it is exact. Returns the bound of what the parts lost.
-double startEntry(Filter *f, double a, const __global double *T, size_t area, size_t at, int parts) {
-  double high = 0, bound = 0;
-  *f = emptyFilter();
-  f->sum = a;
+// What an entry starts with: its value, and its sums from the parts of luProduct. The sums (s - G) of the parts are on one grid, which
+// their total fits: `high` is exact. `bound` is what the parts lost.
+typedef struct {
+  double a, high, rest, size, bound;
+} Start;
+#define NO_START ((Start){0, 0, 0, 0, 0})
+
+Start startOf(double a, const __global double *T, size_t area, size_t at, int parts) {
+  Start s = {a, 0, 0, 0, 0};
   for (int q = 0; q < parts; q++, T += 3 * area) {
-    high += T[at];
-    f->rest -= T[area + at];
-    f->size += fabs(T[area + at]);
-    bound += T[2 * area + at];
+    s.high += T[at];
+    s.rest -= T[area + at];
+    s.size += fabs(T[area + at]);
+    s.bound += T[2 * area + at];
   }
-  addTerm(f, high);
-  return bound * MORE;
+  return s;
+}
+
+double startWith(Filter *f, Start s) {
+  *f = emptyFilter();
+  f->sum = s.a;
+  f->rest = s.rest;
+  f->size = s.size;
+  addTerm(f, s.high);
+  return s.bound * MORE;
 }
 
 // Entry (i, j) from the start, by the first GROUP work-items of a work-group, in which all take part: `before` products from A, then `within` from the block, l from L with stride

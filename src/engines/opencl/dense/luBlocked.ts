@@ -1,11 +1,13 @@
 // exlu of a matrix on a device, left-looking by blocks. Called by lu.ts; see the LU paper.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import { declarableLocalBytes } from "../device/local.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
 import { ARRIVED, CANDIDATE, KT, PIVOTS, STRIP, UPPER_LANES } from "./luLayout.ts";
 import { type LuProducts, luProducts, suitsResidues } from "./luResidues.ts";
+import type { Int8Shape } from "./residues.ts";
 import * as sources from "./sources.ts";
 
 /** How the blocked factorization divides its work. */
@@ -24,6 +26,8 @@ export interface Blocking {
   readonly shortest: number;
   /** Whether products are computed by residues; default: where the device has tensor cores and the matrix is large. */
   readonly residues?: boolean | undefined;
+  /** How work-groups divide products by residues. */
+  readonly tile?: Int8Shape | undefined;
   /** Called after each phase, for measurements. */
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
@@ -49,7 +53,7 @@ export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
     return (data) => {
       const { work, out, sums } = space;
       const byResidues = how.residues ?? suitsResidues(scope, rows, cols);
-      const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width) : undefined;
+      const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width, how.tile) : undefined;
       return factor(scope.device, data, { ...space, products }, how, rows, cols);
     };
   });
@@ -102,13 +106,15 @@ const whole = (terms: number): Parts => ({ tiles: 1, parts: terms > 0 ? 1 : 0, l
 
 function kernelsOf(device: Device, { width, group, resident }: Complete, real: RealType) {
   const common = [exact.certificate, exact.superaccumulator, sources.lu, sources.luBlocked];
+  // L in the block, and `block` and the rest of luColumn, which take less than 48 KB.
+  const keepsL = declarableLocalBytes(device) >= 8 * width * group + 49152 ? { LOCAL_L: 1 } : {};
   const kernel = (name: string, source: string, more: Record<string, number>) =>
     device.kernel(name, [...common, source], { REAL: real, W: width, GROUP: group, ...more });
   return {
     panel: kernel("luProduct", sources.luProduct, { PANEL: 1, TM: LONG, TN: width }),
     right: kernel("luProduct", sources.luProduct, { PANEL: 0, TM: width, TN: LONG }),
     column: kernel("luColumn", sources.luColumn, {}),
-    columns: resident ? kernel("luColumn", sources.luColumn, { RESIDENT: 1 }) : undefined,
+    columns: resident ? kernel("luColumn", sources.luColumn, { RESIDENT: 1, ...keepsL }) : undefined,
     swap: kernel("luSwap", sources.luRow, { GROUP: 8 * STRIP }),
     row: kernel("luRow", sources.luRow, { GROUP: 8 * STRIP }),
   };

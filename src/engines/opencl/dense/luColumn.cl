@@ -34,14 +34,20 @@ typedef struct {
   int row;
 } Candidate;
 
+// The start of entry (row, first + c).
+Start loadStart(const __global REAL *A, const __global double *T, size_t area, Shape z, int row, int c) {
+  return startOf(A[(size_t)row * z.cols + z.first + c], T, area, (size_t)c * (z.rows - z.first) + row - z.first, z.parts);
+}
+
 // Entries of U in the pivot row, number k of the block, in its columns from c on, every step-th; those that are not proved are listed.
+// The first starts with `start`.
 void upperEntries(const __global REAL *A, const __global double *T, size_t area, volatile __global double *U_, __global int *out, Shape z,
-                  int pivotRow, int k, int c, int step, const __local double *pivotL, const __local double *block, __local int *open,
+                  int pivotRow, int k, int c, int step, Start start, const __local double *pivotL, const __local double *block, __local int *open,
                   volatile __local int *openCount) {
-  const int below = z.rows - z.first;
   for (; c < z.width; c += step) {
     Filter f;
-    double bound = startEntry(&f, A[(size_t)pivotRow * z.cols + z.first + c], T, area, (size_t)c * below + pivotRow - z.first, z.parts);
+    double bound = startWith(&f, start);
+    if (c + step < z.width) start = loadStart(A, T, area, z, pivotRow, c + step);
 #pragma unroll 8
     for (int i = 0; i < k; i++) addProductTerm(&f, -pivotL[i], block[i * W + c]);
     double v = certified(f.sum, f.rest, boundOf(f, k + z.parts + 3, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
@@ -80,6 +86,15 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
   const int lid = get_local_id(0), group = get_group_id(0), upperLane = lid - GROUP;
   const int row = lid < GROUP ? z.first + group * GROUP + lid : z.rows, below = z.rows - z.first;
   const size_t area = (size_t)W * below;
+#ifdef LOCAL_L
+  // After a fence nothing is left in the cache.
+  __local double ownL[W][GROUP];
+#define OWN_L(k) ownL[k][lid]
+#define KEEP_L(k, l) ownL[k][lid] = l
+#else
+#define OWN_L(k) L[(size_t)(k)*z.rows + row]
+#define KEEP_L(k, l)
+#endif
   volatile __global ulong *failed = (volatile __global ulong *)out;
   // Volatile: other groups write it while this one runs, so it must not be read from this group's cache.
   volatile __global double *shared = work, *U_ = work + UPPER(z), *candidates = work + CANDIDATES(z);
@@ -96,6 +111,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
 #ifdef RESIDENT
   int pivotRow = 0, isCandidate = 0, hasPivot = 0;
   double s = 0;
+  Start next = row < z.rows ? loadStart(A, T, area, z, row, z.step) : NO_START, upper = NO_START;
   for (int p = z.step; p < z.last && active; p++) {
     const int known = max(p - 2, 0); // rows of U that are in `block`: their products are added before the wait
 #else
@@ -108,9 +124,14 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     Filter mine = emptyFilter();
     double startBound = 0;
     if (row < z.rows && p < z.width) {
-      startBound = startEntry(&mine, A[(size_t)row * z.cols + z.first + p], T, area, (size_t)p * below + row - z.first, z.parts);
+#ifdef RESIDENT
+      startBound = startWith(&mine, next);
+      if (p + 1 < z.width) next = loadStart(A, T, area, z, row, p + 1); // long before it is needed
+#else
+      startBound = startWith(&mine, loadStart(A, T, area, z, row, p));
+#endif
 #pragma unroll 8
-      for (int k = 0; k < known; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], block[k * W + p]);
+      for (int k = 0; k < known; k++) addProductTerm(&mine, -OWN_L(k), block[k * W + p]);
     }
 #ifdef RESIDENT
     if (isCandidate) {
@@ -123,7 +144,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (hasPivot && upperLane >= 0)
-      upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, pivotL, block, open, &openCount);
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, upper, pivotL, block, open, &openCount);
     barrier(CLK_LOCAL_MEM_FENCE);
     settleUpper(A, shared, U_, out, z, pivotRow, p - 2, column, block, open, openCount, &settling);
     active = synchronized(out, z.groups * (p - z.step + 1), z, &openCount);
@@ -161,14 +182,21 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     if (row == z.first && active && zero) out[INFO] = j;
     if (before && row == pivotRow) position = j - 1;
     else if (before && position == j - 1) position = pivotPosition;
+#ifndef RESIDENT
     if (row < z.rows && active) positionsOf[row] = position;
+#endif
     if (before)
       for (int k = lid; k < p - 1; k += LANES) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
     if (before && row < z.rows && position >= j) {
       double l = divide(s, pivot);
       L[(size_t)(p - 1) * z.rows + row] = l;
+      KEEP_L(p - 1, l);
       if (isTiny(l)) tiny = 1, out[TINY_SEEN] = 1;
     }
+#ifdef RESIDENT
+    const int ahead = p + 1 + group + upperLane * z.groups; // the column of U that this work-item computes next
+    if (before && upperLane >= 0 && ahead < z.width) upper = loadStart(A, T, area, z, pivotRow, ahead);
+#endif
     if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
@@ -179,7 +207,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
       f.sum = best->sum, f.rest = best->rest, f.size = best->size;
       double bound = best->bound;
 #else
-      double bound = startEntry(&f, A[(size_t)pivotRow * z.cols + j], T, area, (size_t)p * below + pivotRow - z.first, z.parts);
+      double bound = startWith(&f, loadStart(A, T, area, z, pivotRow, p));
 #endif
       for (int k = known; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + p]);
       double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
@@ -208,7 +236,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     s = 0;
     if (wanted) {
 #pragma unroll 8
-      for (int k = known; k < p; k++) addProductTerm(&mine, -L[(size_t)k * z.rows + row], column[k]);
+      for (int k = known; k < p; k++) addProductTerm(&mine, -OWN_L(k), column[k]);
       if (p > 0 && isTiny(column[p - 1])) tiny = 1;
       s = certified(mine.sum, mine.rest, boundOf(mine, p + z.parts + 2, !tiny) + startBound);
       if (s != s) open[atomic_inc(&openCount)] = lid;
@@ -236,12 +264,14 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     isCandidate = lid == at[0];
     hasPivot = before;
     if (p == z.last - 1 && wanted) sums[row - z.first] = s;
+    if (p == z.last - 1 && row < z.rows) positionsOf[row] = position;
 #else
     if (wanted) sums[row - z.first] = s;
     if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (before && upperLane >= 0)
-      upperEntries(A, T, area, U_, out, z, pivotRow, p - 1, p + 1 + group + upperLane * z.groups, UPPER_LANES * z.groups, pivotL, block, open, &openCount);
+    const int c = p + 1 + group + upperLane * z.groups;
+    if (before && upperLane >= 0 && c < z.width)
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 1, c, UPPER_LANES * z.groups, loadStart(A, T, area, z, pivotRow, c), pivotL, block, open, &openCount);
     barrier(CLK_LOCAL_MEM_FENCE);
     settleUpper(A, shared, U_, out, z, pivotRow, p - 1, column, block, open, openCount, &settling);
 #endif

@@ -46,13 +46,14 @@ export function luProducts(
   rows: number,
   cols: number,
   width: number,
+  tile: Int8Shape = SHAPE,
 ): LuProducts | undefined {
   const { device } = scope;
   const terms = roundUp(Math.min(rows, cols), width);
-  const tall = roundUp(Math.max(rows, cols), SHAPE.BM) + SHAPE.BM;
+  const tall = roundUp(Math.max(rows, cols), tile.BM) + tile.BM;
   const bytes = [tall * terms, tall * terms, tall * width].map((size) => size * MODULI);
   if (width !== SHAPE.BN || terms > MAX_TERMS || !fits(device, bytes)) return undefined;
-  const residues = new ResidueArithmetic(scope, real, MODULI, hasInt8(device) ? SHAPE : OTHER);
+  const residues = new ResidueArithmetic(scope, real, MODULI, hasInt8(device) ? tile : OTHER);
   const [L, U] = [residues.allocate(tall, terms), residues.allocate(tall, terms)];
   const products = scope.scratch(tall * width * MODULI);
   const common = [exact.superaccumulator, sources.lu, sources.luBlocked, sources.luResidues];

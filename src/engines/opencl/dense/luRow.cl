@@ -44,7 +44,7 @@ __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __g
     f[r] = emptyFilter();
     bound[r] = 0;
     if (inside && i < width)
-      bound[r] = startEntry(&f[r], A[(size_t)(z.first + i) * z.cols + j], T, area, (size_t)i * columns + at, z.parts);
+      bound[r] = startWith(&f[r], startOf(A[(size_t)(z.first + i) * z.cols + j], T, area, (size_t)i * columns + at, z.parts));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int k = 0; k < width; k++) {

@@ -34,6 +34,9 @@ export interface Int8Shape {
   readonly STRIP: number;
 }
 
+/** The local memory that a shape takes. */
+export const localBytesOf = ({ BM, BN, BK, STAGES }: Int8Shape): number => STAGES * (BM + BN) * BK;
+
 /** The tensor cores that int8Product.cl drives are those of compute capability 8.0 and later. */
 export const hasInt8 = (device: Device): boolean => device.computeCapability >= 80;
 
