@@ -93,7 +93,7 @@ export function* prepareProduct(
 
   const residues = arithmetic(moduli);
   const combine = residues.kernel("combine", [entries, gemmResidues]);
-  const [left, right] = [residues.allocate(M, K), residues.allocate(N, K)];
+  const [left, right] = [residues.allocate(M, K, false), residues.allocate(N, K, false)];
   const rowCuts = scope.scratch(4 * rows.count);
   device.fill(rowCuts, Int32Array.of(0));
   residues.take(cols, colsMeasured.sizes, 0, precision.right, "right", right, { terms: K });

@@ -1,5 +1,5 @@
-// Products of 8-bit integers modulo each m: T_ij := the sum of A_ik B_jk mod m, a byte. Lines of both factors are along k; K is a
-// multiple of BK. The first lines of the factors are aStart and bStart. Launched by residues.ts: a work-group per tile of BM by BN entries and modulus. |sums| <= 2^14 K <= 2^30.
+// Products of 8-bit integers modulo each m: T_ij := the sum of A_ik B_jk mod m, a byte. Both factors are stored in blocks of BK terms, a line
+// every `pitch` bytes and a block every `block` bytes; K is a multiple of BK. The first lines of the factors are aStart and bStart. Launched by residues.ts: a work-group per tile of BM by BN entries and modulus. |sums| <= 2^14 K <= 2^30.
 
 // x modulo m, from 0 to m - 1, for |x| <= 2^30: floor(u floor(2^32 / m) / 2^32) is at most one below floor(u / m), for u < 2^32.
 uint reduced(int x, __constant const int *record) {
@@ -33,8 +33,8 @@ uint4 loadMatrix(uint at) {
 void copyAhead(uint to, __global const char *from) { asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from)); }
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
-    __global const char *A, int aStart, int aPitch, long aBatch, __global const char *B, int bStart, int bPitch, long bBatch,
-    __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
+    __global const char *A, int aStart, int aPitch, long aBlock, long aBatch, __global const char *B, int bStart, int bPitch, long bBlock,
+    long bBatch, __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
   __local uint4 memory[STAGES * (BM + BN) * BK / 16];
   const uint base = (uint)(size_t)memory;
   const int t = get_local_id(0), warp = t / 32, lane = t % 32;
@@ -50,16 +50,16 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
   for (int i = 0; i < WM / 16; i++)
 #pragma unroll
     for (int j = 0; j < WN / 8; j++) c[i][j] = (int4)(0);
-#define FETCH(from, pitch, lines, k0, to)                                                                  \
+#define FETCH(from, pitch, block, lines, k0, to)                                                                  \
   _Pragma("unroll") for (int u = 0; u < (lines)*ROW / THREADS; u++) {                                      \
     int e = t + u * THREADS, r = e / ROW, o = e % ROW;                                                     \
-    copyAhead((to) + PLACE(r, o), (from) + (long)r * (pitch) + (k0) + o * 16);                             \
+    copyAhead((to) + PLACE(r, o), (from) + (long)r * (pitch) + (k0) / BK * (block) + o * 16);                             \
   }
 #define FETCH_STAGE(k0, s)                                  \
   {                                                         \
     uint to = base + (s) * (BM + BN) * BK;                  \
-    FETCH(A, aPitch, BM, k0, to)                            \
-    FETCH(B, bPitch, BN, k0, to + BM * BK)                  \
+    FETCH(A, aPitch, aBlock, BM, k0, to)                            \
+    FETCH(B, bPitch, bBlock, BN, k0, to + BM * BK)                  \
   }
 #define END_STAGE asm volatile("cp.async.commit_group;")
 #pragma unroll
@@ -103,14 +103,14 @@ __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void int8Product(
 }
 #else
 // Elsewhere one entry per work-item: so that everything around it can be tested without tensor cores.
-__kernel void int8Product(__global const char *A, int aStart, int aPitch, long aBatch, __global const char *B, int bStart, int bPitch,
-                          long bBatch, __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
+__kernel void int8Product(__global const char *A, int aStart, int aPitch, long aBlock, long aBatch, __global const char *B, int bStart, int bPitch,
+                          long bBlock, long bBatch, __global uchar *T, int pitch, long batch, int tilesM, int tilesN, int K, __constant const int *table) {
   const int j = get_global_id(0) % (tilesN * BN), i = get_global_id(0) / (tilesN * BN), modulus = get_global_id(1);
   if (i >= tilesM * BM) return;
   A += modulus * aBatch + (long)(aStart + i) * aPitch;
   B += modulus * bBatch + (long)(bStart + j) * bPitch;
   int sum = 0;
-  for (int k = 0; k < K; k++) sum += A[k] * B[k];
+  for (int k = 0; k < K; k++) sum += A[k / BK * aBlock + k % BK] * B[k / BK * bBlock + k % BK];
   T[modulus * batch + (long)i * pitch + j] = reduced(sum, table + modulus * RECORD);
 }
 #endif

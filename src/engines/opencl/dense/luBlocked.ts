@@ -5,7 +5,7 @@ import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
-import { ARRIVED, CANDIDATE, KT, PIVOTS, STRIP, UPPER_LANES } from "./luLayout.ts";
+import { CANDIDATE, KT, PIVOTS, STRIP, STUCK, UPPER_LANES } from "./luLayout.ts";
 import { type LuProducts, luProducts, suitsResidues } from "./luResidues.ts";
 import type { Int8Shape } from "./residues.ts";
 import * as sources from "./sources.ts";
@@ -128,7 +128,7 @@ function* factor(device: Device, data: DeviceBuffer, space: Workspace, how: Comp
   const outcome = yield* outcomeOf(device, out, rows, cols);
   if (outcome.stuck === 0) return outcome;
   // Groups did not run at the same time: from that block on, one launch per column.
-  device.fill(out, Int32Array.of(0), 4 * ARRIVED, 8);
+  device.fill(out, Int32Array.of(0), 4 * STUCK, 4);
   blocks(device, data, space, { ...how, resident: false }, rows, cols, outcome.stuck - 1);
   return yield* outcomeOf(device, out, rows, cols);
 }

@@ -4,35 +4,26 @@
 // unchanged, so that a block can be started again.
 //
 // A launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they synchronize at the
-// start of each column. A group whose wait times out sets STUCK, and everything after it is skipped.
+// start of each column, when they read each other's candidates. A group whose wait times out sets STUCK, and everything after it is
+// skipped.
 //
 // RESIDENT, the time of a column is latency, so little is left to do after the pivot is known. The candidate of each group comes with
 // the sum of the next column in its row, so far: every group finishes that entry of U with one more product. The other entries of U in
 // the row are needed a column later: UPPER_LANES work-items without a row compute them while the rest begin that column.
 #define LANES (GROUP + UPPER_LANES)
 
-// A candidate: its sum s, as ints its position and row, and its entry in the next column so far.
-#ifdef RESIDENT
-int synchronized(volatile __global int *out, int target, Shape z, __local int *arrived) {
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  if (get_local_id(0) == 0) {
-    FENCE;
-    atomic_inc(out + ARRIVED);
-    int spins = 0;
-    while (out[ARRIVED] < target && out[STUCK] == 0 && spins < z.spins) spins++;
-    *arrived = out[ARRIVED] >= target;
-    if (*arrived == 0) out[STUCK] = 1 + z.first;
-    FENCE;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  return *arrived;
-}
-#endif
-
+// A candidate in CANDIDATE doubles: its sum s; its position and row as integers; its entry in the next column so far, and the factor l of
+// that entry's last product; last, which column it is for, written after the rest. Two of them alternate.
 typedef struct {
-  double s, sum, rest, size, bound;
-  int row;
+  double s, sum, rest, size, bound, l;
+  int row, position;
 } Candidate;
+
+Candidate loadCandidate(const volatile __global double *from) {
+  int2 place = as_int2(from[1]);
+  Candidate c = {from[0], from[2], from[3], from[4], from[5], from[6], place.y, place.x};
+  return c;
+}
 
 // The start of entry (row, first + c).
 Start loadStart(const __global REAL *A, const __global double *T, size_t area, Shape z, int row, int c) {
@@ -81,7 +72,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
   __local ulong sizes[GROUP];
   __local int positions[GROUP], at[GROUP];
   __local Candidate found[GROUP];
-  __local double column[W], pivotL[W], block[W * W]; // block: the known part of U in the block
+  __local double column[W], pivotL[2 * UPPER_LANES], block[W * W]; // block: the known part of U in the block
   __local int open[GROUP > W ? GROUP : W], openCount;
   const int lid = get_local_id(0), group = get_group_id(0), upperLane = lid - GROUP;
   const int row = lid < GROUP ? z.first + group * GROUP + lid : z.rows, below = z.rows - z.first;
@@ -106,10 +97,11 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
   int tiny = 0;
   int position = z.step == 0 ? row : row < z.rows ? positionsOf[row] : 0;
   if (z.step == 0 && row == z.first) out[MOVES] = 0;
-  if (z.step == z.width && row == z.first) out[ARRIVED] = 0;
 
 #ifdef RESIDENT
+  __local int stuck;
   int pivotRow = 0, isCandidate = 0, hasPivot = 0;
+  double rowL[2] = {0, 0}; // of the pivot row, for pivotL
   double s = 0;
   Start next = row < z.rows ? loadStart(A, T, area, z, row, z.step) : NO_START, upper = NO_START;
   for (int p = z.step; p < z.last && active; p++) {
@@ -135,22 +127,28 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     }
 #ifdef RESIDENT
     if (isCandidate) {
-      from[CANDIDATE * group + 2] = mine.sum;
-      from[CANDIDATE * group + 3] = mine.rest;
-      from[CANDIDATE * group + 4] = mine.size;
-      from[CANDIDATE * group + 5] = startBound;
+      volatile __global double *own = from + CANDIDATE * group;
+      own[2] = mine.sum;
+      own[3] = mine.rest;
+      own[4] = mine.size;
+      own[5] = startBound;
+      own[6] = p > 1 ? OWN_L(p - 2) : 0.0;
     }
     // U in the row of the last pivot but one.
-    if (lid == 0) openCount = 0;
+    if (upperLane >= 0) pivotL[upperLane] = rowL[0], pivotL[upperLane + UPPER_LANES] = rowL[1];
+    if (lid == 0) openCount = stuck = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (hasPivot && upperLane >= 0)
       upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, upper, pivotL, block, open, &openCount);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     settleUpper(A, shared, U_, out, z, pivotRow, p - 2, column, block, open, openCount, &settling);
-    active = synchronized(out, z.groups * (p - z.step + 1), z, &openCount);
+    const double turn = z.first + p; // the same in no other column
+    if (lid == 0) {
+      FENCE;
+      from[CANDIDATE * group + 7] = turn;
+    }
 #endif
     const int j = z.first + p;
-    if (((volatile __global int *)out)[TINY_SEEN] != 0) tiny = 1;
 
     // The pivot of the previous column.
     if (lid < GROUP) {
@@ -158,19 +156,23 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
       positions[lid] = z.rows;
       at[lid] = lid;
       for (int g = lid; g < z.groups && p > 0; g += GROUP) {
-        Candidate c;
-        c.s = from[CANDIDATE * g];
-        int2 place = as_int2(from[CANDIDATE * g + 1]);
-        c.row = place.y;
+        const volatile __global double *theirs = from + CANDIDATE * g;
 #ifdef RESIDENT
-        c.sum = from[CANDIDATE * g + 2];
-        c.rest = from[CANDIDATE * g + 3];
-        c.size = from[CANDIDATE * g + 4];
-        c.bound = from[CANDIDATE * g + 5];
+        int spins = 0;
+        while (theirs[7] != turn && spins < z.spins && (spins % 64 != 63 || ((volatile __global int *)out)[STUCK] == 0)) spins++;
+        if (theirs[7] != turn) stuck = out[STUCK] = 1 + z.first;
+        FENCE;
 #endif
-        if (g == lid || isBetter(magnitudeOf(c.s), place.x, sizes[lid], positions[lid])) sizes[lid] = magnitudeOf(c.s), positions[lid] = place.x, found[lid] = c;
+        Candidate c = loadCandidate(theirs);
+        if (g == lid || isBetter(magnitudeOf(c.s), c.position, sizes[lid], positions[lid]))
+          sizes[lid] = magnitudeOf(c.s), positions[lid] = c.position, found[lid] = c;
       }
     }
+#ifdef RESIDENT
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    active = stuck == 0;
+#endif
+    if (((volatile __global int *)out)[TINY_SEEN] != 0) tiny = 1;
     for (int e = known * W + lid; e < (p - 1) * W && p < z.width; e += LANES) block[e] = U_[e];
     findBest(sizes, positions, at, GROUP);
     const int pivotPosition = positions[0];
@@ -185,38 +187,48 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
 #ifndef RESIDENT
     if (row < z.rows && active) positionsOf[row] = position;
 #endif
+#ifndef RESIDENT
     if (before)
       for (int k = lid; k < p - 1; k += LANES) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    // L in that column.
     if (before && row < z.rows && position >= j) {
       double l = divide(s, pivot);
       L[(size_t)(p - 1) * z.rows + row] = l;
       KEEP_L(p - 1, l);
       if (isTiny(l)) tiny = 1, out[TINY_SEEN] = 1;
     }
-#ifdef RESIDENT
-    const int ahead = p + 1 + group + upperLane * z.groups; // the column of U that this work-item computes next
-    if (before && upperLane >= 0 && ahead < z.width) upper = loadStart(A, T, area, z, pivotRow, ahead);
-#endif
-    if (lid == 0) openCount = 0;
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-
     // U in that row: each group computes the entry that it needs in this column.
-    if (lid == 0 && before && p < z.width) {
+    for (int k = lid; k < p - 1 && p < z.width; k += LANES) column[k] = block[k * W + p];
+    if (upperLane == 0) openCount = 0;
+    if (upperLane == 0 && before && p < z.width) {
       Filter f;
 #ifdef RESIDENT
       f.sum = best->sum, f.rest = best->rest, f.size = best->size;
       double bound = best->bound;
+      if (p > 1) addProductTerm(&f, -best->l, block[(p - 2) * W + p]);
 #else
       double bound = startWith(&f, loadStart(A, T, area, z, pivotRow, p));
+      for (int k = 0; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + p]);
 #endif
-      for (int k = known; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + p]);
       double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
       if (v != v) openCount = 1;
       else v = finiteEntry(v, failed, j - 1, j);
       column[p - 1] = v;
     }
-    for (int k = lid; k < p - 1 && p < z.width; k += LANES) column[k] = block[k * W + p];
-    barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef RESIDENT
+    // For the next column, so that nothing waits for it in this one.
+    const int ahead = p + 1 + group + upperLane * z.groups;
+    if (before && upperLane >= 0) {
+      for (int q = 0; q < 2; q++) {
+        int k = upperLane + q * UPPER_LANES;
+        rowL[q] = k < p - 1 ? shared[(size_t)k * z.rows + pivotRow] : 0.0;
+      }
+      if (ahead < z.width) upper = loadStart(A, T, area, z, pivotRow, ahead);
+    }
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int isOpen = openCount;
     for (int o = 0; o < isOpen; o++) {
       double v = settled(A, z.cols, pivotRow, j, z.first, shared + pivotRow, z.rows, p - 1, column, &settling);

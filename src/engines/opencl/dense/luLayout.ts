@@ -7,10 +7,8 @@ export const INFO = 2;
 export const TINY_SEEN = 3;
 /** The number of rows to be moved. */
 export const MOVES = 4;
-/** Arrivals of work-groups at columns. */
-export const ARRIVED = 5;
 /** 1 + the first column of a block in which a wait was abandoned, or 0. */
-export const STUCK = 6;
+export const STUCK = 5;
 /** Where the pivots begin. */
 export const PIVOTS = 8;
 
@@ -19,6 +17,6 @@ export const STRIP = 32;
 /** Terms of a product per iteration. */
 export const KT = 16;
 /** Doubles of a pivot candidate. */
-export const CANDIDATE = 6;
-/** Work-items of luColumn that have no row, and compute U. */
+export const CANDIDATE = 8;
+/** Work-items of luColumn that have no row, and compute U: at least half of the columns of a block. */
 export const UPPER_LANES = 32;

@@ -2,14 +2,14 @@
 // luResidues.ts: the residues of L and U are kept, and each block multiplies those before it.
 
 // Rows of residues move to where the pivots put them, and so do their cuts; see luSwap. A work-group takes STRIP words of each row.
-__kernel __attribute__((reqd_work_group_size(8 * STRIP, 1, 1))) void luSwapResidues(__global uint *L, int pitch, long batch, __global uint *cuts,
+__kernel __attribute__((reqd_work_group_size(8 * STRIP, 1, 1))) void luSwapResidues(__global uint *L, int pitch, long block, long batch, __global uint *cuts,
                                                                                    const __global int *out, Shape z) {
   __local uint kept[2 * W][STRIP], keptCuts[2 * W];
   const int lane = get_local_id(0) % STRIP, slot = get_local_id(0) / STRIP, moves = hasEnded(out, z) ? 0 : out[MOVES];
   const int word = get_group_id(0) * STRIP + lane;
   const bool inside = word < z.first / 4, first = get_group_id(0) == 0 && get_group_id(1) == 0 && lane == 0;
   const __global int *moved = out + MOVED(z);
-  L += get_group_id(1) * batch + word;
+  L += get_group_id(1) * batch + word / pitch * block + word % pitch;
   for (int m = slot; m < moves; m += 8) {
     if (inside) kept[m][lane] = L[(size_t)moved[2 * m] * pitch];
     if (first) keptCuts[m] = cuts[moved[2 * m]];

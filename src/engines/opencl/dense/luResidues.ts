@@ -54,7 +54,7 @@ export function luProducts(
   const bytes = [tall * terms, tall * terms, tall * width].map((size) => size * MODULI);
   if (width !== SHAPE.BN || terms > MAX_TERMS || !fits(device, bytes)) return undefined;
   const residues = new ResidueArithmetic(scope, real, MODULI, hasInt8(device) ? tile : OTHER);
-  const [L, U] = [residues.allocate(tall, terms), residues.allocate(tall, terms)];
+  const [L, U] = [residues.allocate(tall, terms, true), residues.allocate(tall, terms, true)];
   const products = scope.scratch(tall * width * MODULI);
   const common = [exact.superaccumulator, sources.lu, sources.luBlocked, sources.luResidues];
   const kernel = (name: string, PANEL: number) => residues.kernel(name, common, { W: width, GROUP: 64, PANEL });
@@ -96,7 +96,7 @@ export function luProducts(
           kernels.swap,
           [Math.ceil(first / 4 / STRIP), MODULI],
           [8 * STRIP, 1],
-          [L.data, L.pitch / 4, long(L.batch / 4), L.cuts, out, shape],
+          [L.data, L.pitch / 4, long(L.block / 4), long(L.batch / 4), L.cuts, out, shape],
         );
       const below = first + columns;
       const lines = { buffer: data, offset: below * cols + first, count: rows - below, distance: cols, step: 1, n: columns };

@@ -39,13 +39,13 @@ int residueOf(Integer n, __constant const int *record, __constant const int *wei
 }
 
 // A work-group takes TILE_LINES lines of TILE_TERMS terms through local memory; then a work-item has four terms of a line. They are stored
-// from line `first` and word `word` on. TOPS: the largest word of a line is kept too.
+// from line `first` on, from word `place` of the memory on. TOPS: the largest word of a line is kept too.
 #define TILE_LINES 32
 #define TILE_TERMS 64
 #define QUARTERS (TILE_TERMS / 4)
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void residues(
     __global const REAL *M, long offset, long lineStep, long step, int lines, int n, __global const uint *sizes, int from, int bits,
-    __constant const int *table, int count, int right, __global uint *to, int first, int word, int pitch, long batch,
+    __constant const int *table, int count, int right, __global uint *to, int first, long place, int pitch, long batch,
     __global uint *cuts
 #ifdef TOPS
     , __global uint *tops
@@ -73,13 +73,13 @@ __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void residues(
     for (int q = 0; q < 4; q++) top = max(top, minWordOf(0xffffffffu, tile[i][4 * quarter + q]) + 1u);
     if (top != 0) atomic_max(tops + from + line, top);
 #endif
-    __global uint *place = to + (long)(first + line) * pitch + word + k0 / 4 + quarter;
+    __global uint *words = to + place + (long)(first + line) * pitch + k0 / 4 + quarter;
     for (int c = 0; c < count; c++) {
       __constant const int *record = table + c * RECORD, *weights = record + WEIGHTS + (right ? 4 : 0);
       uint four = 0;
 #pragma unroll
       for (int q = 0; q < 4; q++) four |= ((uint)residueOf(x[q], record, weights) & 255u) << 8 * q;
-      place[c * batch] = four;
+      words[c * batch] = four;
     }
   }
 }

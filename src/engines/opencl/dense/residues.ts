@@ -40,15 +40,20 @@ export const localBytesOf = ({ BM, BN, BK, STAGES }: Int8Shape): number => STAGE
 /** The tensor cores that int8Product.cl drives are those of compute capability 8.0 and later. */
 export const hasInt8 = (device: Device): boolean => device.computeCapability >= 80;
 
-/** A factor as residues modulo each m: lines of `pitch` bytes, and how many entries of each line were cut. */
+/**
+ * A factor as residues modulo each m, a byte each, in blocks of `terms` of a line: the next line is `pitch` bytes away, the next block of
+ * the same line `block`. And how many entries of each line were cut.
+ */
 export interface Residues {
   readonly data: DeviceBuffer;
+  readonly terms: number;
   readonly pitch: number;
+  readonly block: number;
   readonly batch: number; // bytes per modulus
   readonly cuts: DeviceBuffer;
 }
 
-/** Where residues are stored: from line `first` and term `term` on, `terms` in all; `tops`: where the largest word of each line is kept. */
+/** Where residues are stored: from line `first` and term `term` on, where a block begins, `terms` in all; `tops`: where the largest word of each line is kept. */
 interface Place {
   readonly first?: number;
   readonly term?: number;
@@ -80,12 +85,14 @@ export class ResidueArithmetic {
     return this.scope.device.kernel(name, [certificate, int8Product, residues, ...sources], all);
   }
 
-  /** Memory for lines of n terms, uninitialized, with nothing cut yet. */
-  allocate(lines: number, n: number): Residues {
+  /** Memory for lines of n terms, uninitialized, with nothing cut yet. `blocked`: blocks are stored one after another, each for all lines. */
+  allocate(lines: number, n: number, blocked: boolean): Residues {
     const { device } = this.scope;
     const cuts = this.scope.scratch(4 * lines);
     device.fill(cuts, Int32Array.of(0));
-    return { data: this.scope.scratch(lines * n * this.moduli), pitch: n, batch: lines * n, cuts };
+    const terms = this.shape.BK;
+    const [pitch, block] = blocked ? [terms, lines * terms] : [n, terms];
+    return { data: this.scope.scratch(lines * n * this.moduli), terms, pitch, block, batch: lines * n, cuts };
   }
 
   /**
@@ -101,13 +108,14 @@ export class ResidueArithmetic {
     to: Residues,
     { first = 0, term = 0, terms = lines.n, tops }: Place = {},
   ): void {
+    const offset = (term / to.terms) * to.block;
     this.scope.device.launch(
       this.kernel("residues", [], tops ? { TOPS: 1 } : {}),
       [Math.ceil(terms / TILE_TERMS), Math.ceil(lines.count / TILE_LINES)],
       [GROUP, 1],
       [
         ...[lines.buffer, long(lines.offset), long(lines.distance), long(lines.step), lines.count, lines.n, sizes, from, bits, this.table],
-        ...[this.moduli, side === "right" ? 1 : 0, to.data, first, term / 4, to.pitch / 4, long(to.batch / 4), to.cuts],
+        ...[this.moduli, side === "right" ? 1 : 0, to.data, first, long(offset / 4), to.pitch / 4, long(to.batch / 4), to.cuts],
         ...(tops ? [tops] : []),
       ],
     );
@@ -135,7 +143,7 @@ export class ResidueArithmetic {
       [onTensorCores ? tiles[0] * tiles[1] : Math.ceil((tiles[0] * BM * tiles[1] * BN) / GROUP), this.moduli],
       [onTensorCores ? ((32 * BM) / WM) * (BN / WN) : GROUP, 1],
       [
-        ...[A.data, aStart, A.pitch, long(A.batch), B.data, bStart, B.pitch, long(B.batch)],
+        ...[A.data, aStart, A.pitch, long(A.block), long(A.batch), B.data, bStart, B.pitch, long(B.block), long(B.batch)],
         ...[to, pitch, long(batch), ...tiles, K, this.table],
       ],
     );
