@@ -19,12 +19,13 @@ typedef struct {
 #define POSITIONS(z) (PIVOTS + min((z).rows, (z).cols))
 #define MOVED(z) (POSITIONS(z) + (z).rows)
 
-// Its binary64 state: L in the block, by columns; the sums of the current column; U in the block; the sum of magnitudes of each
-// column of U; pivot candidates of two columns alternately (see luColumn.cl).
-#define SUMS(z) ((size_t)W * (z).rows)
-#define UPPER(z) (SUMS(z) + (z).rows)
-#define SIZES(z) (UPPER(z) + W * W)
-#define CANDIDATES(z) (SIZES(z) + (z).cols)
+// Its binary64 state: the sum of magnitudes of each column of U; the sums of the current column; L in the block, by columns; U in the
+// block; the pivot candidates of each of its columns (see luColumn.cl).
+#define SIZES(z) ((size_t)0)
+#define SUMS(z) ((size_t)(z).cols)
+#define LOWER(z) (SUMS(z) + (z).rows)
+#define UPPER(z) (LOWER(z) + (size_t)W * (z).rows)
+#define CANDIDATES(z) (UPPER(z) + W * W)
 
 // A zero pivot ends the factorization, and so does an entry that overflowed in a column before this block.
 bool hasEnded(const __global int *out, Shape z) { return out[INFO] != 0 || out[STUCK] != 0 || ((const __global uint *)out)[1] < (uint)z.first; }

@@ -32,9 +32,12 @@ export interface Blocking {
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
 
-// H200, n = 4096: 56.8 ms with one part of a product per multiprocessor, 59.7 with two or four; 58.6 with blocks of 32 columns; 66.6
-// with one launch per column. At n = 1024 and 2048 none of these differ by more than a tenth.
+// H200, n = 4096, without residues: 56.8 ms with one part of a product per multiprocessor, 59.7 with two or four; 58.6 with blocks of 32
+// columns; 66.6 with one launch per column. At n = 1024 and 2048 none of these differ by more than a tenth.
 const DEFAULT: Blocking = { width: 64, shortest: 256, spins: 1 << 20 };
+
+// See luColumn.cl.
+const UNWRITTEN = BigUint64Array.of(0xfffffffffffffff5n);
 
 const LONG = 64; // the longer side of a tile
 
@@ -64,7 +67,8 @@ type Complete = Blocking & { readonly group: number; readonly resident: boolean 
 // another.
 function completeBlocking(device: Device, how: Blocking, rows: number): Complete {
   const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.computeUnits;
-  const group = how.group ?? [64, 128, 256].find(isRunning) ?? 64;
+  // H200, n = 4096 and 8192: 39.3 and 104.8 ms with groups of 128, 39.6 and 108.2 with 64; n = 1024: 8.8 and 8.6.
+  const group = how.group ?? (rows < 4096 ? [64, 128, 256] : [128, 256]).find(isRunning) ?? 64;
   return { ...how, group, resident: how.resident ?? isRunning(group) };
 }
 
@@ -88,10 +92,13 @@ function workspace(scope: Scope, how: Complete, real: RealType, rows: number, co
   return {
     kernels: kernelsOf(device, how, real),
     sums: scope.scratch(24 * width * largest),
-    work: scope.scratch(8 * ((width + 1) * rows + width * width + cols + 2 * CANDIDATE * groups)),
+    work: scope.scratch(8 * (cols + rows + unwrittenOf(width, rows, groups))),
     out: scope.scratch(4 * (PIVOTS + Math.min(rows, cols) + rows + 4 * width)),
   };
 }
+
+// The doubles of `work` that are UNWRITTEN when a block begins: L, U and the candidates, at its end.
+const unwrittenOf = (width: number, rows: number, groups: number): number => width * (rows + width + CANDIDATE * groups);
 
 function productOf(device: Device, { groups = device.computeUnits, shortest }: Blocking, extent: number, terms: number): Parts {
   const tiles = Math.ceil(extent / LONG);
@@ -158,6 +165,7 @@ function blocks(
     if (products && first > 0) products.panel(bytes, first);
     else if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
     after?.("panel");
+    if (resident) device.fill(work, UNWRITTEN, 8 * (cols + rows), 8 * unwrittenOf(width, rows, groups));
     if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group + UPPER_LANES], args);
     for (let step = resident ? columns : 0; step <= columns; step++) {
       shape[4] = step;

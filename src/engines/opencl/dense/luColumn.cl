@@ -3,25 +3,51 @@
 // step is a separate launch: it finishes the last column, stores L in A and lists the rows that must move. Until then A is
 // unchanged, so that a block can be started again.
 //
-// A launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time: they synchronize at the
-// start of each column, when they read each other's candidates. A group whose wait times out sets STUCK, and everything after it is
-// skipped.
-//
-// RESIDENT, the time of a column is latency, so little is left to do after the pivot is known. The candidate of each group comes with
-// the sum of the next column in its row, so far: every group finishes that entry of U with one more product. The other entries of U in
-// the row are needed a column later: UPPER_LANES work-items without a row compute them while the rest begin that column.
+// A launch does one column; or all but the last step (RESIDENT), if all work-groups run at the same time. Then the time of a column is
+// latency, and these make it short (on an H200, n = 4096: 6.5 microseconds, 10 without them):
+// - L, U and the candidates are UNWRITTEN at first, and what another group writes is read until it is not: there is no other
+//   synchronization, and no fence, which would take 1.5 microseconds. A group whose wait times out sets STUCK, and everything after it is
+//   skipped.
+// - The candidate of each group comes with the sum of the next column in its row, so far: every group finishes that entry of U with one
+//   more product. The other entries of U in the row are needed a column later: UPPER_LANES work-items without a row compute them while
+//   the rest begin that column.
+// - What an entry starts with is loaded a column ahead.
 #define LANES (GROUP + UPPER_LANES)
 
-// A candidate in CANDIDATE doubles: its sum s; its position and row as integers; its entry in the next column so far, and the factor l of
-// that entry's last product; last, which column it is for, written after the rest. Two of them alternate.
+// A candidate in CANDIDATE doubles: its sum s; its position and row as integers; and its entry in the next column so far, with the factor
+// l of that entry's last product. The row has the bit TINY_ROW if some factor of that entry is tiny.
 typedef struct {
   double s, sum, rest, size, bound, l;
   int row, position;
 } Candidate;
+#define TINY_ROW 0x40000000
 
-Candidate loadCandidate(const volatile __global double *from) {
-  int2 place = as_int2(from[1]);
-  Candidate c = {from[0], from[2], from[3], from[4], from[5], from[6], place.y, place.x};
+// A number that no arithmetic returns.
+#define UNWRITTEN 0xfffffffffffffff5ul
+
+// Read what another group writes.
+double awaited(const volatile __global double *from, volatile __global int *out, Shape z, volatile __local int *stuck) {
+  double v = *from;
+  for (int spins = 0; as_ulong(v) == UNWRITTEN && *stuck == 0; spins++) {
+    if (spins >= z.spins || (spins % 64 == 63 && out[STUCK] != 0)) *stuck = out[STUCK] = 1 + z.first;
+    v = *from;
+  }
+  return v;
+}
+
+Candidate loadCandidate(const volatile __global double *from, volatile __global int *out, Shape z, volatile __local int *stuck) {
+  double v[7];
+#ifdef RESIDENT
+#pragma unroll
+  for (int q = 0; q < 7; q++) v[q] = from[q]; // all at once
+#pragma unroll
+  for (int q = 0; q < 7; q++)
+    if (as_ulong(v[q]) == UNWRITTEN) v[q] = awaited(from + q, out, z, stuck);
+#else
+  v[0] = from[0], v[1] = from[1], v[2] = v[3] = v[4] = v[5] = v[6] = 0;
+#endif
+  int2 place = as_int2(v[1]);
+  Candidate c = {v[0], v[2], v[3], v[4], v[5], v[6], place.y, place.x};
   return c;
 }
 
@@ -34,14 +60,14 @@ Start loadStart(const __global REAL *A, const __global double *T, size_t area, S
 // The first starts with `start`.
 void upperEntries(const __global REAL *A, const __global double *T, size_t area, volatile __global double *U_, __global int *out, Shape z,
                   int pivotRow, int k, int c, int step, Start start, const __local double *pivotL, const __local double *block, __local int *open,
-                  volatile __local int *openCount) {
+                  volatile __local int *openCount, bool exactly) {
   for (; c < z.width; c += step) {
     Filter f;
     double bound = startWith(&f, start);
     if (c + step < z.width) start = loadStart(A, T, area, z, pivotRow, c + step);
 #pragma unroll 8
     for (int i = 0; i < k; i++) addProductTerm(&f, -pivotL[i], block[i * W + c]);
-    double v = certified(f.sum, f.rest, boundOf(f, k + z.parts + 3, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
+    double v = certified(f.sum, f.rest, boundOf(f, k + z.parts + 3, exactly) + bound);
     if (v != v) open[atomic_inc(openCount)] = c;
     else U_[k * W + c] = finiteEntry(v, (volatile __global ulong *)out, z.first + k, z.first + c);
     if (isTiny(v)) out[TINY_SEEN] = 1;
@@ -73,7 +99,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
   __local int positions[GROUP], at[GROUP];
   __local Candidate found[GROUP];
   __local double column[W], pivotL[2 * UPPER_LANES], block[W * W]; // block: the known part of U in the block
-  __local int open[GROUP > W ? GROUP : W], openCount;
+  __local int open[GROUP > W ? GROUP : W], openCount, tinySeen, stuck;
   const int lid = get_local_id(0), group = get_group_id(0), upperLane = lid - GROUP;
   const int row = lid < GROUP ? z.first + group * GROUP + lid : z.rows, below = z.rows - z.first;
   const size_t area = (size_t)W * below;
@@ -88,10 +114,10 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
 #endif
   volatile __global ulong *failed = (volatile __global ulong *)out;
   // Volatile: other groups write it while this one runs, so it must not be read from this group's cache.
-  volatile __global double *shared = work, *U_ = work + UPPER(z), *candidates = work + CANDIDATES(z);
-  __global double *L = work, *sums = work + SUMS(z);
+  volatile __global double *shared = work + LOWER(z), *U_ = work + UPPER(z), *candidates = work + CANDIDATES(z);
+  __global double *L = work + LOWER(z), *sums = work + SUMS(z);
   __global int *positionsOf = out + POSITIONS(z);
-  if (lid == 0) openCount = hasEnded(out, z); // one decision for the group: another may find a zero pivot meanwhile
+  if (lid == 0) openCount = hasEnded(out, z), tinySeen = out[TINY_SEEN], stuck = 0; // one decision for the group: others go on meanwhile
   barrier(CLK_LOCAL_MEM_FENCE);
   int active = openCount == 0;
   int tiny = 0;
@@ -99,7 +125,6 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
   if (z.step == 0 && row == z.first) out[MOVES] = 0;
 
 #ifdef RESIDENT
-  __local int stuck;
   int pivotRow = 0, isCandidate = 0, hasPivot = 0;
   double rowL[2] = {0, 0}; // of the pivot row, for pivotL
   double s = 0;
@@ -112,7 +137,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     const int p = z.step, known = 0;
     double s = row < z.rows ? sums[row - z.first] : 0;
 #endif
-    volatile __global double *from = candidates + CANDIDATE * z.groups * (1 - (p & 1)), *to = candidates + CANDIDATE * z.groups * (p & 1);
+    volatile __global double *to = candidates + CANDIDATE * z.groups * p, *from = to - CANDIDATE * z.groups; // of this column and the previous one
     Filter mine = emptyFilter();
     double startBound = 0;
     if (row < z.rows && p < z.width) {
@@ -135,18 +160,20 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
       own[6] = p > 1 ? OWN_L(p - 2) : 0.0;
     }
     // U in the row of the last pivot but one.
-    if (upperLane >= 0) pivotL[upperLane] = rowL[0], pivotL[upperLane + UPPER_LANES] = rowL[1];
-    if (lid == 0) openCount = stuck = 0;
+    if (hasPivot && upperLane >= 0)
+      for (int q = 0; q < 2; q++) {
+        int k = upperLane + q * UPPER_LANES;
+        if (k >= p - 2) continue;
+        if (as_ulong(rowL[q]) == UNWRITTEN) rowL[q] = awaited(shared + (size_t)k * z.rows + pivotRow, out, z, &stuck);
+        pivotL[k] = rowL[q];
+        if (isTiny(rowL[q])) tinySeen = 1;
+      }
+    if (lid == 0) openCount = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (hasPivot && upperLane >= 0)
-      upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, upper, pivotL, block, open, &openCount);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 2, p + group + upperLane * z.groups, UPPER_LANES * z.groups, upper, pivotL, block, open, &openCount, tinySeen == 0);
+    barrier(CLK_LOCAL_MEM_FENCE);
     settleUpper(A, shared, U_, out, z, pivotRow, p - 2, column, block, open, openCount, &settling);
-    const double turn = z.first + p; // the same in no other column
-    if (lid == 0) {
-      FENCE;
-      from[CANDIDATE * group + 7] = turn;
-    }
 #endif
     const int j = z.first + p;
 
@@ -156,29 +183,24 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
       positions[lid] = z.rows;
       at[lid] = lid;
       for (int g = lid; g < z.groups && p > 0; g += GROUP) {
-        const volatile __global double *theirs = from + CANDIDATE * g;
-#ifdef RESIDENT
-        int spins = 0;
-        while (theirs[7] != turn && spins < z.spins && (spins % 64 != 63 || ((volatile __global int *)out)[STUCK] == 0)) spins++;
-        if (theirs[7] != turn) stuck = out[STUCK] = 1 + z.first;
-        FENCE;
-#endif
-        Candidate c = loadCandidate(theirs);
+        Candidate c = loadCandidate(from + CANDIDATE * g, out, z, &stuck);
         if (g == lid || isBetter(magnitudeOf(c.s), c.position, sizes[lid], positions[lid]))
           sizes[lid] = magnitudeOf(c.s), positions[lid] = c.position, found[lid] = c;
       }
     }
-#ifdef RESIDENT
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    active = stuck == 0;
-#endif
-    if (((volatile __global int *)out)[TINY_SEEN] != 0) tiny = 1;
-    for (int e = known * W + lid; e < (p - 1) * W && p < z.width; e += LANES) block[e] = U_[e];
+    // The rest of U in the block: only columns from p on are read again.
+    for (int e = known * W + lid; e < (p - 1) * W && p < z.width; e += LANES) {
+      if (e % W < p || e % W >= z.width) continue;
+      block[e] = awaited(U_ + e, out, z, &stuck);
+      if (isTiny(block[e])) tinySeen = 1;
+    }
     findBest(sizes, positions, at, GROUP);
     const int pivotPosition = positions[0];
     const __local Candidate *best = found + at[0];
     const double pivot = best->s;
-    pivotRow = best->row;
+    pivotRow = best->row & ~TINY_ROW;
+    active = active && stuck == 0;
+    if (tinySeen) tiny = 1;
     const int zero = p > 0 && pivot == 0, before = p > 0 && active && !zero; // whether there is a previous column to finish
     if (row == z.first && active && p > 0) out[PIVOTS + j - 1] = pivotPosition;
     if (row == z.first && active && zero) out[INFO] = j;
@@ -186,10 +208,11 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     else if (before && position == j - 1) position = pivotPosition;
 #ifndef RESIDENT
     if (row < z.rows && active) positionsOf[row] = position;
-#endif
-#ifndef RESIDENT
     if (before)
-      for (int k = lid; k < p - 1; k += LANES) pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
+      for (int k = lid; k < p - 1; k += LANES) {
+        pivotL[k] = shared[(size_t)k * z.rows + pivotRow];
+        if (isTiny(pivotL[k])) tinySeen = 1;
+      }
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     // L in that column.
@@ -212,7 +235,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
       double bound = startWith(&f, loadStart(A, T, area, z, pivotRow, p));
       for (int k = 0; k < p - 1; k++) addProductTerm(&f, -pivotL[k], block[k * W + p]);
 #endif
-      double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, ((volatile __global int *)out)[TINY_SEEN] == 0) + bound);
+      double v = certified(f.sum, f.rest, boundOf(f, p + z.parts + 2, tinySeen == 0 && (best->row & TINY_ROW) == 0) + bound);
       if (v != v) openCount = 1;
       else v = finiteEntry(v, failed, j - 1, j);
       column[p - 1] = v;
@@ -231,6 +254,9 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int isOpen = openCount;
     for (int o = 0; o < isOpen; o++) {
+#ifdef RESIDENT
+      for (int k = lid; k < p - 1; k += LANES) awaited(shared + (size_t)k * z.rows + pivotRow, out, z, &stuck);
+#endif
       double v = settled(A, z.cols, pivotRow, j, z.first, shared + pivotRow, z.rows, p - 1, column, &settling);
       if (lid == 0) column[p - 1] = finiteEntry(v, failed, j - 1, j);
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -270,7 +296,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     findBest(sizes, positions, at, GROUP);
     if (lid == at[0] && p < z.width) {
       to[CANDIDATE * group] = s;
-      to[CANDIDATE * group + 1] = as_double((int2)(positions[0], row));
+      to[CANDIDATE * group + 1] = as_double((int2)(positions[0], tiny ? row | TINY_ROW : row));
     }
 #ifdef RESIDENT
     isCandidate = lid == at[0];
@@ -283,7 +309,7 @@ __kernel FIXED(LANES) void luColumn(__global REAL *A, const __global double *T, 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int c = p + 1 + group + upperLane * z.groups;
     if (before && upperLane >= 0 && c < z.width)
-      upperEntries(A, T, area, U_, out, z, pivotRow, p - 1, c, UPPER_LANES * z.groups, loadStart(A, T, area, z, pivotRow, c), pivotL, block, open, &openCount);
+      upperEntries(A, T, area, U_, out, z, pivotRow, p - 1, c, UPPER_LANES * z.groups, loadStart(A, T, area, z, pivotRow, c), pivotL, block, open, &openCount, tinySeen == 0);
     barrier(CLK_LOCAL_MEM_FENCE);
     settleUpper(A, shared, U_, out, z, pivotRow, p - 1, column, block, open, openCount, &settling);
 #endif
