@@ -25,6 +25,16 @@ double finiteEntry(double v, volatile __global ulong *failed, int i, int j) {
 // Products of numbers that are not tiny are zero or above 2^-960: their error terms are exact.
 bool isTiny(double x) { return !BINARY32 && x != 0 && fabs(x) < 0x1p-480; }
 
+// Products -l u into a sum that starts at G = 1.5 * 2^e. While it stays in [2^e, 2^(e+1)), with h = 2^(e-53),
+//   t = RN(s - l u), t - s exact, n = RN(l u + (t - s)), |n| <= h,
+// and the exact sum is (s - G) - the sum of all n. |l| <= 1, so sums in column j stay below S, the sum of |u_kj|. The computed S
+// may be too small by N U = 2^-23, for N < 2^30 terms, and s drifts by at most N h = 2^(e-23): S (1 + 2^-20) < 2^(e-1) leaves
+// room for both.
+double gridOf(double size) {
+  int field = (int)(as_ulong(size * MORE) >> 52) + 2;
+  return field > 1023 + 980 ? NAN : as_double(((ulong)max(field, 1023 - 900) << 52) | 0x8000000000000ul);
+}
+
 // The better of two pivot candidates: the larger magnitude, then the lower position. Magnitudes compare as integers.
 bool isBetter(ulong size, int position, ulong otherSize, int otherPosition) {
   return size > otherSize || (size == otherSize && position < otherPosition);

@@ -16,16 +16,27 @@ double exactEntryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
   return rounded(acc);
 }
 
-double entryOf(const MATRIX REAL *A, int ld, int i, int j, int count) {
-  Filter f = emptyFilter();
-  bool tiny = false;
-  f.sum = A[i * ld + j];
+// Entry (i, j) from its first `count` products, on the grid of the sum of magnitudes `size` of its column of U. With h as for gridOf, each
+// n is rounded by at most U h, and each sum of them, below count h (1 + 2^-40), by U times itself; U h >= 2^-1006 is more than underflow
+// takes. If every n was 0, only that can have lost something.
+double entryOf(const MATRIX REAL *A, int ld, int i, int j, int count, double size, bool tiny) {
+  const double G = gridOf(size), h = G * (U / 1.5);
+  double s = G, rest = 0;
+  ulong bits = 0;
   for (int k = 0; k < count; k++) {
     double l = A[i * ld + k], u = A[k * ld + j];
-    tiny |= isTiny(l) || isTiny(u);
-    addProductTerm(&f, -l, u);
+    double t = fma(-l, u, s), n = fma(l, u, t - s);
+    s = t;
+    rest += n;
+    bits |= as_ulong(n);
   }
-  double v = certified(f.sum, f.rest, boundOf(f, count, !tiny));
+  Filter f = emptyFilter();
+  f.sum = A[i * ld + j];
+  f.rest = -rest;
+  f.size = fabs(rest);
+  addTerm(&f, s - G);
+  double bound = bits != 0 ? count * (count + 2.0) * U * h * MORE : tiny ? count * 0x1p-1074 : 0.0;
+  double v = certified(f.sum, f.rest, boundOf(f, 2, true) + bound);
   return v == v ? v : exactEntryOf(A, ld, i, j, count);
 }
 
@@ -34,8 +45,9 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
 #ifdef IN_LOCAL
   , __local REAL *A
 #endif
-  , __local ulong *sizes, __local int *positions, __local int *from
+  , __local ulong *sizes, __local int *positions, __local int *from, __local double *columnSizes
 ) {
+  __local int tinySeen;
   const int lid = get_local_id(0), items = get_local_size(0), steps = min(rows, cols);
   for (int k = get_group_id(0); k < count; k += get_num_groups(0)) {
     __global REAL *stored = data + (size_t)k * rows * cols;
@@ -46,14 +58,15 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
     const int ld = cols;
     __global REAL *A = stored;
 #endif
-    if (lid == 0) failed[k] = NO_OVERFLOW;
+    for (int c = lid; c < cols; c += items) columnSizes[c] = 0;
+    if (lid == 0) failed[k] = NO_OVERFLOW, tinySeen = 0;
     int zero = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (int j = 0; j < steps && zero == 0; j++) {
       ulong size = 0;
       int pivot = rows;
       for (int i = j + lid; i < rows; i += items) {
-        double s = finiteEntry(entryOf(A, ld, i, j, j), failed + k, i, j);
+        double s = finiteEntry(entryOf(A, ld, i, j, j, columnSizes[j], tinySeen != 0), failed + k, i, j);
         A[i * ld + j] = (REAL)s;
         if (isBetter(magnitudeOf(s), i, size, pivot)) size = magnitudeOf(s), pivot = i;
       }
@@ -71,9 +84,20 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
       }
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       double u = A[j * ld + j];
-      for (int i = j + 1 + lid; i < rows; i += items) A[i * ld + j] = (REAL)divide(A[i * ld + j], u);
-      for (int c = j + 1 + lid; c < cols; c += items)
-        A[j * ld + c] = (REAL)finiteEntry(entryOf(A, ld, j, c, j), failed + k, j, c);
+      bool tiny = false;
+      for (int i = j + 1 + lid; i < rows; i += items) {
+        double l = divide(A[i * ld + j], u);
+        A[i * ld + j] = (REAL)l;
+        tiny |= isTiny(l);
+      }
+      for (int c = j + 1 + lid; c < cols; c += items) {
+        double v = finiteEntry(entryOf(A, ld, j, c, j, columnSizes[c], tinySeen != 0), failed + k, j, c);
+        A[j * ld + c] = (REAL)v;
+        columnSizes[c] += fabs(v);
+        tiny |= isTiny(v);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE); // tinySeen has been read
+      if (tiny) tinySeen = 1;
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     if (lid == 0) info[k] = zero;

@@ -30,16 +30,6 @@ typedef struct {
 // A zero pivot ends the factorization, and so does an entry that overflowed in a column before this block.
 bool hasEnded(const __global int *out, Shape z) { return out[INFO] != 0 || out[STUCK] != 0 || ((const __global uint *)out)[1] < (uint)z.first; }
 
-// Products -l u into a sum that starts at G = 1.5 * 2^e. While it stays in [2^e, 2^(e+1)), with h = 2^(e-53),
-//   t = RN(s - l u), t - s exact, n = RN(l u + (t - s)), |n| <= h,
-// and the exact sum is (s - G) - the sum of all n. |l| <= 1, so sums in column j stay below S, the sum of |u_kj|. The computed S
-// may be too small by N U = 2^-23, for N < 2^30 terms, and s drifts by at most N h = 2^(e-23): S (1 + 2^-20) < 2^(e-1) leaves
-// room for both.
-double gridOf(double size) {
-  int field = (int)(as_ulong(size * MORE) >> 52) + 2;
-  return field > 1023 + 980 ? NAN : as_double(((ulong)max(field, 1023 - 900) << 52) | 0x8000000000000ul);
-}
-
 // What an entry starts with: its value, and its sums from the parts of luProduct. The sums (s - G) of the parts are on one grid, which
 // their total fits: `high` is exact. `bound` is what the parts lost.
 typedef struct {

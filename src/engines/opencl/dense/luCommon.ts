@@ -5,7 +5,7 @@ import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
 import { INFO, PIVOTS, STUCK } from "./luLayout.ts";
 
-/** How factorizations ended: for each matrix -1 or the index of an entry that overflowed, its info, and its pivots. */
+/** How factorizations ended: for each matrix -1 or the index of an entry that overflowed (none: []), its info, and its pivots. */
 export interface Outcome {
   readonly overflowed: readonly number[];
   readonly info: Int32Array;
