@@ -7,7 +7,6 @@ import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
 import { CANDIDATE, KT, PIVOTS, STRIP, STUCK, UPPER_LANES } from "./luLayout.ts";
 import { type LuProducts, luProducts, suitsResidues } from "./luResidues.ts";
-import type { Int8Shape } from "./residues.ts";
 import * as sources from "./sources.ts";
 
 /** How the blocked factorization divides its work. */
@@ -26,8 +25,6 @@ export interface Blocking {
   readonly shortest: number;
   /** Whether products are computed by residues; default: where the device has tensor cores and the matrix is large. */
   readonly residues?: boolean | undefined;
-  /** How work-groups divide products by residues. */
-  readonly tile?: Int8Shape | undefined;
   /** Called after each phase, for measurements. */
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
@@ -56,7 +53,7 @@ export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
     return (data) => {
       const { work, out, sums } = space;
       const byResidues = how.residues ?? suitsResidues(scope, rows, cols);
-      const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width, how.tile) : undefined;
+      const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width) : undefined;
       return factor(scope.device, data, { ...space, products }, how, rows, cols);
     };
   });
