@@ -1,14 +1,17 @@
 // The limits of the dense routines, from the cases of dense.mjs measured in the same run.
 import { HARD, WELL_CONDITIONED } from "../harness/data.mjs";
 import { ENGINES } from "../harness/library.mjs";
-import { MEMORIES, ourName } from "../harness/ours.mjs";
+import { MEMORIES, ORDINARY_ARRAY, ourName } from "../harness/ours.mjs";
 import { count, ratio } from "../harness/table.mjs";
 import { LOWER, ordersFor, PLAIN_FORM, TRANSPOSED } from "./cases.mjs";
 import { plainName } from "./rivals.mjs";
 
 const [FMA] = ENGINES;
 
-/** Rows of { row, value, unit, limit, aim }; a value is undefined where it was not measured. All with fused multiply-add. */
+/**
+ * Rows of { row, value, unit, limit, aim }; a value is undefined where it was not measured. All with fused multiply-add, except for short
+ * calls, which have both.
+ */
 export function denseLimits(cases, quick) {
   const { vector, gemm, lu } = ordersFor(quick);
   return [
@@ -24,6 +27,12 @@ export function denseLimits(cases, quick) {
     toWellConditioned("extrsv", "trsv", LOWER, vector),
     toWellConditioned("exgemm", "gemm", PLAIN_FORM, gemm),
     toWellConditioned("exlu", "lu", PLAIN_FORM, lu),
+    shortCall("gemv", PLAIN_FORM, 4, 1, 0.5),
+    shortCall("gemv", PLAIN_FORM, 16, 1.5, 0.5),
+    shortCall("trsv", LOWER, 4, 1, 0.5),
+    shortCall("trsv", LOWER, 16, 1.5, 0.5),
+    shortCall("lu", PLAIN_FORM, 4, 2, 1),
+    shortCall("lu", PLAIN_FORM, 16, 6, 3),
   ].flat();
 
   function rivalsOf(op, form, kind, n) {
@@ -40,6 +49,15 @@ export function denseLimits(cases, quick) {
 
   function plain(op, n) {
     return rivalsOf(op, PLAIN_FORM, WELL_CONDITIONED, n).find(({ name }) => name === plainName(op, FMA))?.median;
+  }
+
+  // Microseconds per call on ordinary arrays.
+  function shortCall(op, form, n, limit, aim) {
+    return ENGINES.map((engine) => {
+      const name = ourName(op, engine, ORDINARY_ARRAY);
+      const nanoseconds = rivalsOf(op, form, WELL_CONDITIONED, n).find((rival) => rival.name === name)?.median;
+      return { row: `short call: ${name}, n = ${n}`, value: ratio(nanoseconds, 1000), unit: " µs", limit, aim };
+    });
   }
 
   function toOpenBlas(label, op, form, n, limit, aim = []) {

@@ -6,8 +6,11 @@ import type { Format, Real, Rounding } from "./types.ts";
 
 const TYPES = { Float64Array: "binary64", Float32Array: "binary32" } as const;
 
-/** The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. */
-export function checkVector(routine: string, name: string, x: Operand, or = ""): Format {
+/**
+ * The format of a vector; throws unless it is a live Float64Array or Float32Array, of any realm. Here and in other checks, `of` is the
+ * argument that has `name` as a field, if any: putting names together takes longer than a check, so only errors do it.
+ */
+export function checkVector(routine: string, name: string, x: Operand, or = "", of = ""): Format {
   // instanceof is fast; the tag also recognizes vectors of another realm, and cannot be forged.
   const view = ArrayBuffer.isView(x);
   const format =
@@ -17,12 +20,15 @@ export function checkVector(routine: string, name: string, x: Operand, or = ""):
         ? "binary32"
         : TYPES[typedArrayTag(x) as keyof typeof TYPES];
   if (format !== undefined) {
-    if (x.length === 0) checkAttached(routine, name, x as Real);
+    if (x.length === 0) checkAttached(routine, fieldOf(of, name), x as Real);
     return format;
   }
   if (x instanceof EngineArray && x.type !== "int32") return x.type;
-  throw new ShapeError(`${routine}: ${name} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
+  throw new ShapeError(`${routine}: ${fieldOf(of, name)} is ${describe(x)}, expected ${or}a Float64Array or a Float32Array`);
 }
+
+/** A field of an argument as error messages name it. */
+export const fieldOf = (of: string, name: string): string => (of === "" ? name : `${of}.${name}`);
 
 const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Int8Array.prototype), Symbol.toStringTag)?.get;
 
@@ -85,14 +91,14 @@ export function checkNumber(routine: string, name: string, a: number): void {
 export function checkOptions(routine: string, options: object, names: readonly string[]): void {
   if (typeof options !== "object" || options === null)
     throw new ShapeError(`${routine}: options is ${describe(options)}, expected an object`);
-  const unknown = Object.keys(options).find((key) => !names.includes(key));
-  if (unknown !== undefined) throw new ShapeError(`${routine}: there is no option "${unknown}", expected ${names.join(", ")}`);
+  for (const key of Object.keys(options))
+    if (!names.includes(key)) throw new ShapeError(`${routine}: there is no option "${key}", expected ${names.join(", ")}`);
 }
 
 /** A whole number of at least `min`. */
-export function checkCount(routine: string, name: string, n: number, min: number): void {
+export function checkCount(routine: string, name: string, n: number, min: number, of = ""): void {
   if (!Number.isSafeInteger(n) || n < min)
-    throw new ShapeError(`${routine}: ${name} is ${describe(n)}, expected a whole number of at least ${min}`);
+    throw new ShapeError(`${routine}: ${fieldOf(of, name)} is ${describe(n)}, expected a whole number of at least ${min}`);
 }
 
 /** True or false. */
@@ -101,9 +107,9 @@ export function checkFlag(routine: string, name: string, flag: boolean): void {
 }
 
 /** One of a list of words. */
-export function checkWord<W extends string>(routine: string, name: string, word: W, words: readonly W[]): W {
+export function checkWord<W extends string>(routine: string, name: string, word: W, words: readonly W[], of = ""): W {
   if (words.includes(word)) return word;
-  throw new ShapeError(`${routine}: ${name} is ${describe(word)}, expected one of ${words.map((w) => `"${w}"`).join(", ")}`);
+  throw new ShapeError(`${routine}: ${fieldOf(of, name)} is ${describe(word)}, expected one of ${words.map((w) => `"${w}"`).join(", ")}`);
 }
 
 export const ROUNDINGS: readonly Rounding[] = ["nearest", "up", "down", "zero"];

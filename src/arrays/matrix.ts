@@ -1,11 +1,11 @@
 // Dense matrices: the views of callers (matrix()), the strided matrices of kernels, and the checks of both. Routines, engines and files use
 // them.
 
-import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe } from "./checks.ts";
+import { checkCount, checkOptions, checkSameFormat, checkVector, checkWord, describe, fieldOf } from "./checks.ts";
 import { ShapeError, SingularError } from "./errors.ts";
 import { isOnHost, type MatrixOperand, type Operand } from "./operands.ts";
 import type { Format, Matrix, Real } from "./types.ts";
-import { newVector, part } from "./vectors.ts";
+import { copyPart, newVector } from "./vectors.ts";
 
 /**
  * A matrix as kernels see it: entry (i, j) is data[offset + i * rowStride + j * colStride]. One of the strides is 1, or does not matter
@@ -72,23 +72,29 @@ export function matrix(data: Real, rows: number, cols: number, options: ViewOpti
   return view;
 }
 
+const ORDERS = ["row", "column"] as const;
+
 /** The format of a matrix; throws unless all its entries are in its array. `name` is the name of the argument. */
 export function checkMatrix(routine: string, name: string, A: MatrixOperand): Format {
-  const of = name === "" ? "" : `${name}.`;
   if (typeof A !== "object" || A === null || ArrayBuffer.isView(A) || Array.isArray(A))
     throw new ShapeError(`${routine}: ${name} is ${describe(A)}, expected a matrix (see matrix())`);
-  const format = checkVector(routine, `${of}data`, A.data);
-  checkCount(routine, `${of}rows`, A.rows, 0);
-  checkCount(routine, `${of}cols`, A.cols, 0);
-  checkWord(routine, `${of}order`, A.order, ["row", "column"]);
-  checkCount(routine, `${of}offset`, A.offset, 0);
-  const [lines, length, what] = A.order === "row" ? [A.rows, A.cols, "cols"] : [A.cols, A.rows, "rows"];
-  checkCount(routine, `${of}ld`, A.ld, 0);
-  if (A.ld < length && lines > 1) throw new ShapeError(`${routine}: ${of}ld is ${A.ld}, expected at least ${length} (${of}${what})`);
+  const format = checkVector(routine, "data", A.data, "", name);
+  checkCount(routine, "rows", A.rows, 0, name);
+  checkCount(routine, "cols", A.cols, 0, name);
+  checkWord(routine, "order", A.order, ORDERS, name);
+  checkCount(routine, "offset", A.offset, 0, name);
+  const byRows = A.order === "row";
+  const lines = byRows ? A.rows : A.cols;
+  const length = byRows ? A.cols : A.rows;
+  checkCount(routine, "ld", A.ld, 0, name);
+  if (A.ld < length && lines > 1)
+    throw new ShapeError(
+      `${routine}: ${fieldOf(name, "ld")} is ${A.ld}, expected at least ${length} (${fieldOf(name, byRows ? "cols" : "rows")})`,
+    );
   const end = A.offset + (A.rows === 0 || A.cols === 0 ? 0 : (lines - 1) * A.ld + length);
   if (end > A.data.length)
     throw new ShapeError(
-      `${routine}: ${of}data has length ${A.data.length}, expected at least ${end} (for ${A.rows} by ${A.cols}, ld ${A.ld}, offset ${A.offset})`,
+      `${routine}: ${fieldOf(name, "data")} has length ${A.data.length}, expected at least ${end} (for ${A.rows} by ${A.cols}, ld ${A.ld}, offset ${A.offset})`,
     );
   return format;
 }
@@ -144,10 +150,11 @@ export function rowMajor<V extends Operand>(data: V, rows: number, cols: number)
 /** A copy of a matrix, row by row without gaps. */
 export function rowMajorCopy<V extends Real>(routine: string, { data, offset, rows, cols, rowStride, colStride }: StridedMatrix<V>): V {
   const copy = newVector(routine, data, rows * cols);
-  const count = copy.length === 0 ? 0 : rows; // a matrix without columns may have any number of rows
+  if (colStride === 1 && rowStride === cols) copyPart(data, offset, copy.length, copy, 0);
+  const count = copy.length === 0 || (colStride === 1 && rowStride === cols) ? 0 : rows; // without columns there may be any number of rows
   for (let i = 0; i < count; i++) {
     const start = offset + i * rowStride;
-    if (colStride === 1) copy.set(part(data, start, cols), i * cols);
+    if (colStride === 1) copyPart(data, start, cols, copy, i * cols);
     else for (let j = 0; j < cols; j++) copy[i * cols + j] = data[start + j * colStride] as number;
   }
   return copy;
@@ -167,8 +174,8 @@ export function transposeOf<M extends Omit<StridedMatrix, "data">>(A: M): M {
 export function stridedView(A: Matrix<Real>, trans?: boolean): StridedMatrix;
 export function stridedView<V extends Operand>(A: MatrixOperand<V>, trans?: boolean): StridedMatrix<V>;
 export function stridedView(A: MatrixOperand, trans = false): StridedOperand {
-  const [rowStride, colStride] = A.order === "row" ? [A.ld, 1] : [1, A.ld];
-  const { data, offset, rows, cols } = A;
-  const view = { data, offset, rows, cols, rowStride, colStride };
+  const { data, offset, rows, cols, order, ld } = A;
+  const rowStride = order === "row" ? ld : 1;
+  const view = { data, offset, rows, cols, rowStride, colStride: order === "row" ? 1 : ld };
   return trans ? transposeOf(view) : view;
 }

@@ -6,7 +6,6 @@ import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand }
 import { isOnHost, type Operand } from "../arrays/operands.ts";
 import type { Real } from "../arrays/types.ts";
 import { newVector, part } from "../arrays/vectors.ts";
-import type { Routine } from "../engines/steps.ts";
 
 /** The output of a call: the engine writes `entries`, and write() copies them to the caller's array at the end. */
 export interface Output<V extends Operand = Operand> {
@@ -15,15 +14,16 @@ export interface Output<V extends Operand = Operand> {
 }
 
 /** The output of a routine: in place on a synchronous engine, otherwise a copy. `reads`: the routine reads its old entries. */
-export function* outputOf(routine: string, name: string, to: StridedOperand, reads: boolean): Routine<Output> {
-  const isAsync = (yield (_, later) => later) as boolean;
-  return isAsync ? asyncOutput(routine, name, to, reads) : { entries: to, write() {} };
+export function outputOf(later: boolean, routine: string, name: string, to: StridedOperand, reads: boolean): Output {
+  return later ? asyncOutput(routine, name, to, reads) : { entries: to, write: nothing };
 }
+
+const nothing = (): void => {};
 
 /** The output on an asynchronous engine: in place if the memory cannot be detached, otherwise a copy. */
 export function asyncOutput(routine: string, name: string, to: StridedOperand, reads: boolean): Output {
   const { data } = to;
-  return isOnHost(data) && !cannotBeDetached(data) ? copiedOutput(routine, name, { ...to, data }, reads) : { entries: to, write() {} };
+  return isOnHost(data) && !cannotBeDetached(data) ? copiedOutput(routine, name, { ...to, data }, reads) : { entries: to, write: nothing };
 }
 
 /** The output as a copy, whatever memory it is in. */

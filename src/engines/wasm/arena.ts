@@ -4,7 +4,8 @@
 import type { Real, Reduction } from "../../arrays/types.ts";
 import { part } from "../../arrays/vectors.ts";
 import type { Elementwise } from "../kernels.ts";
-import { DIGIT_COUNT, DIGITS, FRAME } from "./assembly/layout.ts";
+import { DIGIT_COUNT, DIGITS, FRAME, JOB } from "./assembly/layout.ts";
+import { Job } from "./jobs/job.ts";
 import type { WasmMemory, WasmModule } from "./objects.ts";
 
 // A compiled kernel (assembly/vectors.ts, assembly/matrices.ts), and the same kernel for binary32 and for binary64.
@@ -59,7 +60,7 @@ export class Arena {
   constructor(
     private readonly matrices: () => WasmModule,
     readonly memory: WasmMemory,
-    start = FRAME,
+    private readonly start = FRAME,
   ) {
     this.buffer = memory.buffer as ArrayBuffer;
     this.gaps = [{ offset: start, size: this.buffer.byteLength - END - start }];
@@ -71,8 +72,17 @@ export class Arena {
 
   /** Call a matrix kernel. The first call instantiates the module. */
   call(name: string, ...args: number[]): number {
+    return (this.kernels()[name] as Kernel)(...args);
+  }
+
+  /** Run this worker's part of a job: call("work", job, worker) without the array of arguments. */
+  work(job: number, worker: number): void {
+    (this.kernels().work as Kernel)(job, worker);
+  }
+
+  private kernels(): Record<string, Kernel> {
     this.exports ??= instantiate(this.matrices(), this.memory, (row) => this.fetch(row));
-    return (this.exports[name] as Kernel)(...args);
+    return this.exports;
   }
 
   /** The memory as an array of the format of `like`. */
@@ -80,8 +90,9 @@ export class Arena {
     return like.BYTES_PER_ELEMENT === 8 ? this.binary64 : this.binary32;
   }
 
+  /** Whether x is in this memory. (The first look at the buffer of a short array makes V8 create it, which takes 0.25 µs.) */
   holds(x: ArrayBufferView): boolean {
-    return x.buffer === this.buffer;
+    return this.fresh > this.start && x.buffer === this.buffer;
   }
 
   /**
@@ -186,6 +197,8 @@ export interface Modules {
 
 /** An arena on the calling thread, with the vector kernels. */
 export class VectorArena extends Arena {
+  /** The record of the job that runs. */
+  readonly job = new Job(this, JOB, 1);
   /** The kernels of each stage by the kind of reduction. */
   readonly filter: Kernels;
   readonly ladder: Kernels;

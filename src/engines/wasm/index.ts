@@ -20,7 +20,7 @@ import { WasmApproximate } from "./approximate.ts";
 import { kernelIndex, LIMIT, type Modules, VectorArena } from "./arena.ts";
 import * as layout from "./assembly/layout.ts";
 import * as dense from "./jobs/dense.ts";
-import { Job, type JobBody } from "./jobs/job.ts";
+import type { JobBody } from "./jobs/job.ts";
 import { combine } from "./jobs/level1.ts";
 import * as sparse from "./jobs/sparse.ts";
 import { type Product, spmv, spmvBytes } from "./jobs/spmv.ts";
@@ -194,7 +194,7 @@ export class WasmKernels implements Kernels {
   }
 
   trsv(T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
-    const blocked = dense.withBlocks(T, how, this.arenas.has(T.data.buffer) ? undefined : layout.CHUNK);
+    const blocked = dense.withBlocks(T, how, this.arenaWith(T.data) ? undefined : layout.CHUNK);
     const streamed = this.streamed(T, blocked.blockSize);
     this.inSpace(
       "extrsv",
@@ -218,7 +218,7 @@ export class WasmKernels implements Kernels {
     find: (data) => this.arenas.get(data.buffer),
     make: (routine, bytes, wanted) => {
       const arena = this.newArena(routine, bytes, wanted);
-      this.arenas.set(arena.buffer, arena);
+      this.addArena(arena);
       return arena;
     },
     scratchArena: () => this.scratchArena,
@@ -287,7 +287,7 @@ export class WasmKernels implements Kernels {
   // How an ordinary matrix is streamed past the kernels: as many contiguous lines at a time as fit into a chunk, in multiples of `block`.
   // Undefined if the matrix is in an arena.
   private streamed(A: StridedMatrix, block: number): { lines: number } | undefined {
-    if (this.arenas.has(A.data.buffer)) return undefined;
+    if (this.arenaWith(A.data)) return undefined;
     const { lines, length } = contiguousLines(A);
     return { lines: Math.min(lines, Math.max(1, Math.floor(layout.CHUNK / Math.max(length, 1) / block)) * block) };
   }
@@ -295,7 +295,7 @@ export class WasmKernels implements Kernels {
   // Run a job in an arena that holds one of its operands and has room for the others, else in the scratch arena.
   private inSpace<R>(routine: string, operands: ArrayBufferView[], bytesIn: (arena: VectorArena) => number, body: JobBody<R>): R {
     for (const data of operands) {
-      const arena = this.arenas.get(data.buffer);
+      const arena = this.arenaWith(data);
       if (!arena) continue;
       const bytes = bytesIn(arena);
       const at = arena.allocate(bytes, false);
@@ -327,8 +327,7 @@ export class WasmKernels implements Kernels {
       const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes));
       arena.onCollected = () => this.reuse(arena);
       this.current = arena;
-      this.arenas.set(arena.buffer, arena);
-      this.hasAllocated = true;
+      this.addArena(arena);
       offset = this.current.allocate(bytes);
     }
     const array = new type(this.current.buffer, offset, length);
@@ -365,6 +364,16 @@ export class WasmKernels implements Kernels {
     this.current = arena.isEmpty() && arena.buffer.byteLength > 2 * MIN_ARENA ? undefined : arena;
   }
 
+  private addArena(arena: VectorArena): void {
+    this.arenas.set(arena.buffer, arena);
+    this.hasAllocated = true;
+  }
+
+  // The arena that holds an array, if one does.
+  private arenaWith(data: ArrayBufferView): VectorArena | undefined {
+    return this.hasAllocated ? this.arenas.get(data.buffer) : undefined;
+  }
+
   // The arena that holds x or y, else the scratch arena.
   private arenaOf(x: Real, y: Real): VectorArena {
     if (!this.hasAllocated) return this.scratchArena;
@@ -395,10 +404,10 @@ function wider(x: Real, y: Real): Real {
 
 // Run a job on the calling thread, with its record in the frame.
 function run<R>(arena: VectorArena, body: JobBody<R>, start: number, end: number): R {
-  const steps = body(new Space(arena, start, end), new Job(arena, layout.JOB, 1));
+  const steps = body(new Space(arena, start, end), arena.job);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    arena.call("work", layout.JOB, 0);
+    arena.work(layout.JOB, 0);
   }
 }

@@ -4,7 +4,7 @@
 import { EngineError } from "../../arrays/errors.ts";
 import { contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { Real } from "../../arrays/types.ts";
-import { aligned, part } from "../../arrays/vectors.ts";
+import { aligned, copyPart } from "../../arrays/vectors.ts";
 import type { Arena } from "./arena.ts";
 
 /** Where a matrix is in an arena: the address of entry (0, 0), and the distances between rows and between columns, in bytes. */
@@ -45,7 +45,7 @@ export class Space {
   vector(x: Real, copy = true, output = false): number {
     if (this.arena.holds(x) && !(output && this.copyOutputs)) return x.byteOffset;
     const at = this.reserve(x.byteLength);
-    if (copy) this.arena.heap(x).set(x, at / x.BYTES_PER_ELEMENT);
+    if (copy) copyPart(x, 0, x.length, this.arena.heap(x), at / x.BYTES_PER_ELEMENT);
     return at;
   }
 
@@ -90,17 +90,16 @@ export class Space {
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
     if (from === 0 && to === length && stride === length) {
-      heap.set(part(A.data, A.offset + first * stride, (end - first) * length), at);
+      copyPart(A.data, A.offset + first * stride, (end - first) * length, heap, at);
       return;
     }
-    for (let i = first; i < end; i++) heap.set(part(A.data, A.offset + i * stride + from, to - from), at + (i - first) * length + from);
+    for (let i = first; i < end; i++) copyPart(A.data, A.offset + i * stride + from, to - from, heap, at + (i - first) * length + from);
   }
 
   /** Copy the result at an address to x, unless the kernels wrote to x itself. */
   readVector(x: Real, address: number): void {
     if (this.arena.holds(x) && !this.copyOutputs) return;
-    const at = address / x.BYTES_PER_ELEMENT;
-    x.set(this.arena.heap(x).subarray(at, at + x.length));
+    copyPart(this.arena.heap(x), address / x.BYTES_PER_ELEMENT, x.length, x, 0);
   }
 
   /** Copy the result in the space that matrix() reserved to A, unless the kernels wrote to A itself. */
@@ -109,7 +108,8 @@ export class Space {
     const { lines, length, stride } = contiguousLines(A);
     const at = address / A.data.BYTES_PER_ELEMENT;
     const heap = this.arena.heap(A.data);
-    for (let i = 0; i < lines; i++) A.data.set(heap.subarray(at + i * length, at + (i + 1) * length), A.offset + i * stride);
+    if (stride === length) copyPart(heap, at, lines * length, A.data, A.offset);
+    else for (let i = 0; i < lines; i++) copyPart(heap, at + i * length, length, A.data, A.offset + i * stride);
   }
 }
 

@@ -6,7 +6,7 @@ import { ShapeError } from "../../arrays/errors.ts";
 import { checkMatrix, checkMatrixOf, checkSeparate, stridedView } from "../../arrays/matrix.ts";
 import type { MatrixOperand } from "../../arrays/operands.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { outputOf } from "../outputs.ts";
+import { type Output, outputOf } from "../outputs.ts";
 import type { MatrixProductOptions } from "../types.ts";
 
 /** C := alpha A B + beta C, each of A and B transposed or not. */
@@ -27,14 +27,19 @@ export function* exgemm<M extends MatrixOperand>(
   const { transA = false, transB = false } = options;
   checkFlag("exgemm", "transA", transA);
   checkFlag("exgemm", "transB", transB);
-  const [left, right, product] = [stridedView(A, transA), stridedView(B, transB), stridedView(C)];
+  const left = stridedView(A, transA);
+  const right = stridedView(B, transB);
+  const product = stridedView(C);
   checkProductShapes(left, right, product, transA, transB);
   checkSeparate("exgemm", "C", product, "A", left);
   checkSeparate("exgemm", "C", product, "B", right);
   if (product.rows === 0 || product.cols === 0) return C;
-  const out = yield* outputOf("exgemm", "C.data", product, beta !== 0);
-  yield (kernels) => kernels.gemm(alpha, left, right, beta, out.entries);
-  out.write();
+  let out: Output | undefined;
+  yield (kernels, later) => {
+    out = outputOf(later, "exgemm", "C.data", product, beta !== 0);
+    return kernels.gemm(alpha, left, right, beta, out.entries);
+  };
+  out?.write();
   return C;
 }
 
@@ -45,10 +50,9 @@ interface Shape {
 
 /** Check the shapes of a product; `left` and `right` are A and B, transposed if the flags say so. */
 export function checkProductShapes(left: Shape, right: Shape, product: Shape, transA: boolean, transB: boolean): void {
-  const [inner, outer] = transB ? ["columns", "rows"] : ["rows", "columns"];
-  checkSame("B", inner, right.rows, left.cols, `the ${transA ? "rows" : "columns"} of A`);
-  checkSame("C", "rows", product.rows, left.rows, `the ${transA ? "columns" : "rows"} of A`);
-  checkSame("C", "columns", product.cols, right.cols, `the ${outer} of B`);
+  checkSame("B", transB ? "columns" : "rows", right.rows, left.cols, transA ? "the rows of A" : "the columns of A");
+  checkSame("C", "rows", product.rows, left.rows, transA ? "the columns of A" : "the rows of A");
+  checkSame("C", "columns", product.cols, right.cols, transB ? "the rows of B" : "the columns of B");
 }
 
 function checkSame(name: string, side: string, count: number, expected: number, what: string): void {

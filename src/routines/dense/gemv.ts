@@ -6,7 +6,7 @@ import { asRow, checkMatrix, checkSeparate, stridedView } from "../../arrays/mat
 import type { MatrixOperand, Operand } from "../../arrays/operands.ts";
 import type { Format } from "../../arrays/types.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { outputOf } from "../outputs.ts";
+import { type Output, outputOf } from "../outputs.ts";
 import type { MatrixVectorOptions } from "../types.ts";
 
 /** y := alpha A x + beta y, or with the transpose of A. */
@@ -21,12 +21,16 @@ export function* exgemv<Y extends Operand>(
   const trans = checkProduct("exgemv", alpha, () => checkMatrix("exgemv", "A", A), x, beta, y, options);
   const factor = stridedView(A, trans);
   checkProductSizes("exgemv", factor, trans, x, y);
-  checkSeparate("exgemv", "y", asRow(y), "A", factor);
-  checkSeparate("exgemv", "y", asRow(y), "x", asRow(x));
+  const row = asRow(y);
+  checkSeparate("exgemv", "y", row, "A", factor);
+  checkSeparate("exgemv", "y", row, "x", asRow(x));
   if (y.length === 0) return y;
-  const out = yield* outputOf("exgemv", "y", asRow(y), beta !== 0);
-  yield (kernels) => kernels.gemv(alpha, factor, x, beta, out.entries.data);
-  out.write();
+  let out: Output | undefined;
+  yield (kernels, later) => {
+    out = outputOf(later, "exgemv", "y", row, beta !== 0);
+    return kernels.gemv(alpha, factor, x, beta, out.entries.data);
+  };
+  out?.write();
   return y;
 }
 
@@ -59,7 +63,6 @@ export function checkProductSizes(
   x: Operand,
   y: Operand,
 ): void {
-  const [rows, columns] = trans ? ["columns", "rows"] : ["rows", "columns"];
-  checkSize(routine, "x", x, of.cols, `the ${columns} of A`);
-  checkSize(routine, "y", y, of.rows, `the ${rows} of A`);
+  checkSize(routine, "x", x, of.cols, trans ? "the rows of A" : "the columns of A");
+  checkSize(routine, "y", y, of.rows, trans ? "the columns of A" : "the rows of A");
 }

@@ -16,9 +16,10 @@ const BLOCK_SIZE = 64;
 /** The solution of T x = b, or of the transposed system, by substitution. */
 export function* extrsv(T: MatrixOperand, b: Operand, options: TriangularOptions = {}): Routine<Real> {
   const format = checkMatrix("extrsv", "T", T);
-  const { trans, ...settings } = checkTriangular(T, format, b, options);
+  const { trans, upper, unit, rounding, refine, refineBlocks, blockSize } = checkTriangular(T, format, b, options);
+  const settings = { upper, unit, rounding, refine, refineBlocks, blockSize };
   const triangle = stridedView(T, trans);
-  if (!settings.unit) checkDiagonal(triangle);
+  if (!unit) checkDiagonal(triangle);
 
   const x = newVector("extrsv", b, b.length);
   if (b.length > 0) yield (kernels) => kernels.trsv(triangle, b, x, settings);

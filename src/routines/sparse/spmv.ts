@@ -7,7 +7,7 @@ import { checkSparse } from "../../arrays/sparse.ts";
 import type { SparseOperator } from "../../engines/kernels.ts";
 import type { Routine } from "../../engines/steps.ts";
 import { checkProduct, checkProductSizes } from "../dense/gemv.ts";
-import { outputOf } from "../outputs.ts";
+import { type Output, outputOf } from "../outputs.ts";
 import type { MatrixVectorOptions } from "../types.ts";
 
 /** y := alpha A x + beta y over the stored entries, or with the transpose of A. */
@@ -27,9 +27,13 @@ export function* exspmv<Y extends Operand>(
   checkSeparateFromPattern(y, A.indices);
   checkSeparate("exspmv", "y", asRow(y), "x", asRow(x));
   if (y.length === 0) return y;
-  const out = yield* outputOf("exspmv", "y", asRow(y), beta !== 0);
-  yield (kernels) => kernels.spmv(alpha, operator, x, beta, out.entries.data);
-  out.write();
+  const row = asRow(y);
+  let out: Output | undefined;
+  yield (kernels, later) => {
+    out = outputOf(later, "exspmv", "y", row, beta !== 0);
+    return kernels.spmv(alpha, operator, x, beta, out.entries.data);
+  };
+  out?.write();
   return y;
 }
 

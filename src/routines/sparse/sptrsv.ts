@@ -12,7 +12,7 @@ import type { Wait } from "../../engines/device.ts";
 import { SCHEDULES, type SparsePlan, type SystemKernels } from "../../engines/kernels.ts";
 import type { AsyncKernels, MatrixKernels, Routine, Run } from "../../engines/steps.ts";
 import { Lifetime } from "../lifetime.ts";
-import { outputOf } from "../outputs.ts";
+import { type Output, outputOf } from "../outputs.ts";
 import { analyse } from "./plan.ts";
 import type { SparseOptions } from "./types.ts";
 
@@ -62,7 +62,7 @@ function* solve(plan: SparsePlan, format: Format, b: Operand, out?: Operand): Ro
     return x;
   }
   if (n === 0) return out;
-  const output = yield* outputOf("TriangularPlan.solve", "out", asRow(out), false);
+  const output = (yield (_, later) => outputOf(later, "TriangularPlan.solve", "out", asRow(out), false)) as Output;
   yield* plan.solve(b, output.entries.data);
   output.write();
   return out;

@@ -21,6 +21,7 @@ import { addressAt, barrier, i32At, take } from "../team";
 // row of U, and the largest magnitude of each column.
 let W: usize = 0, m: i32 = 0, n: i32 = 0, single: bool = false;
 let sums: usize = 0, packed: usize = 0, columns: usize = 0, nonzeroL: usize = 0, pivotRow: usize = 0, columnMaxima: usize = 0;
+let groups: i32 = 0; // groups of eight columns in the current block, fewer than GROUPS at the right edge
 let spaces: usize = 0; // packed U and the records of the columns, for two blocks that alternate
 let job: usize = 0;
 let failed: usize = 0; // where to report an entry that overflowed: 1 + its index in the data, or 0
@@ -62,6 +63,7 @@ function initialize(): void {
 function useBlock(first: i32): void {
   packed = spaces + ((first / WIDTH) & 1) * blockSpace(min(m, n));
   columns = packed + <usize>min(m, n) * (GROUPS * 64);
+  groups = min(GROUPS, (n - first + 7) >> 3);
 }
 
 // Entry (i, j), in this lane of the block, from its sum over the first N products; settled from scratch if that does not decide it.
@@ -166,7 +168,7 @@ export function swapMemory(p: usize, q: usize, bytes: usize): void {
 }
 function swapRows(i: i32, k: i32): void {
   swapMemory(at(i, 0), at(k, 0), <usize>n << 3);
-  swapMemory(sumsOf(i, 0), sumsOf(k, 0), GROUPS * SUMS);
+  swapMemory(sumsOf(i, 0), sumsOf(k, 0), groups * SUMS);
   const t = load<u8>(nonzeroL + i);
   store<u8>(nonzeroL + i, load<u8>(nonzeroL + k));
   store<u8>(nonzeroL + k, t);
@@ -213,7 +215,7 @@ function panel(first: i32, pivots: usize): i32 {
       }
       if (hasFailed(j)) return 0;
     }
-    for (let group = (lane >> 3) + 1; group < GROUPS; ++group) {
+    for (let group = (lane >> 3) + 1; group < groups; ++group) {
       for (let i = top; i < bottom; ++i) {
         subtractProducts(group, i, i + 1, top, i - top);
         finishRow(i, first, 8 * group, 8 * group + 8, m);
@@ -229,7 +231,7 @@ function solveGroups(first: i32, from: i32, to: i32): void {
   useBlock(first);
   while (true) {
     const group = take(job, 1);
-    if (group >= GROUPS) return;
+    if (group >= groups) return;
     solveAbove(first, group, from, to);
   }
 }
@@ -249,7 +251,7 @@ export function lu(theJob: usize, worker: i32): void {
     while (first < m) {
       const from = take(job, ROWS), to = min(from + ROWS, m);
       if (from >= m) break;
-      for (let group = 0; group < GROUPS; ++group) {
+      for (let group = 0; group < groups; ++group) {
         for (let i = from; i < to; ++i) startSums(i, first, group);
         subtractProducts(group, from, to, 0, first);
       }
@@ -280,7 +282,7 @@ export function luBatch(theJob: usize, worker: i32): void {
     let info = 0;
     for (let first = 0; first < n && info == 0 && i32.load(failed) == 0; first += WIDTH) {
       useBlock(first);
-      for (let group = 0; group < GROUPS; ++group) {
+      for (let group = 0; group < groups; ++group) {
         solveAbove(first, group, 0, first);
         for (let i = first; i < m; ++i) startSums(i, first, group);
         subtractProducts(group, first, m, 0, first);

@@ -6,7 +6,7 @@
 // counts the solved blocks), and solve their block when all blocks before it are done. A block waits only for blocks taken earlier,
 // so one worker can always proceed. If the columns are contiguous, a solved block is subtracted from all remaining sums, where every
 // worker has its share of the rows.
-import { addExactly, certifiedEntry, put, setRecord } from "../exact/certificate";
+import { addExactly, certifiedEntry, copyRecord, put, setRecord } from "../exact/certificate";
 import { filter } from "../exact/filter";
 import { frame } from "../frame";
 import { encloseRow, subtractColumns } from "./columns";
@@ -46,7 +46,7 @@ function solveRows<T>(job: usize, kind: i32, diagonal: usize, step: usize, recor
   const own = <i32>(residual && !unit), finish = residual || unit && kind != CORRECTED ? ROUND : kind;
   for (let r = 0; r < high - low; ++r) {
     const i = upper ? high - 1 - r : low + r;
-    if (records != 0) memory.copy(frame, records + <usize>(i - low) * ENCLOSURE, ENCLOSURE);
+    if (records != 0) copyRecord(records + <usize>(i - low) * ENCLOSURE, frame);
     else setRecord(frame, 0, 0, 0);
     const from = upper ? i + 1 - own : low, n = (upper ? high : i + own) - from, row = diagonal + <usize>(i - low) * step;
     const noEnclosure = f64.load(frame, BOUND) != f64.load(frame, BOUND);
@@ -134,7 +134,7 @@ export function trsvByColumns<T>(job: usize, worker: i32): void {
         if (k == 0) setRecord(record, 0, 0, 0);
         else encloseRow(job, i, k * size, record);
         for (let j = low; j < high; ++j)
-          memory.copy(diagonal + <usize>(i - low) * width + <usize>(j - low) * sizeof<T>(), A + <usize>i * sizeof<T>() + <usize>j * step, sizeof<T>());
+          store<T>(diagonal + <usize>(i - low) * width + <usize>(j - low) * sizeof<T>(), load<T>(A + <usize>i * sizeof<T>() + <usize>j * step));
       }
       solveBlock<T>(job, diagonal, width, work);
     }

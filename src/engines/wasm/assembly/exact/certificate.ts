@@ -89,6 +89,11 @@ export function addExactly(record: usize, v: f64): void {
   f64.store(record, 0, GRID);
 }
 
+@inline export function copyRecord(from: usize, to: usize): void {
+  v128.store(to, v128.load(from));
+  v128.store(to, v128.load(from, 16), 16);
+}
+
 // IEEE division, except that an exact zero is +0.
 export function divide(s: f64, d: f64, single: bool): f64 {
   const q = single ? <f64>(<f32>s / <f32>d) : s / d;

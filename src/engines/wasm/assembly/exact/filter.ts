@@ -135,11 +135,20 @@ function block<T, Op>(record: usize, px: usize, py: usize, n: i32, G: f64): bool
   return true;
 }
 
-// The last n elements of the two vectors, fewer than 8, padded with zeros.
-function copyTails<T>(px: usize, py: usize, n: i32): void {
-  memory.fill(frame + TAIL_X, 0, 128);
-  memory.copy(frame + TAIL_X, px, <usize>n * sizeof<T>());
-  memory.copy(frame + TAIL_Y, py, <usize>n * sizeof<T>());
+// The last n elements of a vector, fewer than 8, padded with zeros. All 8 are read, as arrays are followed by 64 bytes of memory (END in
+// arena.ts), and those past the end are masked: a call of memory.copy and memory.fill takes longer than the sum.
+@inline function copyTail<T>(p: usize, n: i32, to: usize): void {
+  if (sizeof<T>() == 8) {
+    const count = i64x2.splat(n);
+    v128.store(to, v128.and(v128.load(p), i64x2.gt_s(count, i64x2(0, 1))));
+    v128.store(to, v128.and(v128.load(p, 16), i64x2.gt_s(count, i64x2(2, 3))), 16);
+    v128.store(to, v128.and(v128.load(p, 32), i64x2.gt_s(count, i64x2(4, 5))), 32);
+    v128.store(to, v128.and(v128.load(p, 48), i64x2.gt_s(count, i64x2(6, 7))), 48);
+  } else {
+    const count = i32x4.splat(n);
+    v128.store(to, v128.and(v128.load(p), i32x4.gt_s(count, i32x4(0, 1, 2, 3))));
+    v128.store(to, v128.and(v128.load(p, 16), i32x4.gt_s(count, i32x4(4, 5, 6, 7))), 16);
+  }
 }
 
 // Add n terms to the record. The grid is kept from block to block. The first one is placed by 16 terms; when a sum leaves the grid's
@@ -149,7 +158,8 @@ export function filter<T, Op>(record: usize, px: usize, py: usize, n: i32): bool
   while (n > 0) {
     let m = min(n, BLOCK) & ~7;
     if (m == 0) {
-      copyTails<T>(px, py, n);
+      copyTail<T>(px, n, frame + TAIL_X);
+      if (isDot<Op>()) copyTail<T>(py, n, frame + TAIL_Y);
       px = frame + TAIL_X;
       py = frame + TAIL_Y;
       m = 8;
