@@ -16,6 +16,15 @@ export function solveColumns(B: StridedMatrix, X: StridedMatrix, routine: string
   }
 }
 
+/** Copies of the columns of B from `first` on. */
+export function copyColumns(B: StridedMatrix, routine: string, first = 0): Real[] {
+  return Array.from({ length: B.cols - first }, (_, j) => {
+    const b = newVector(routine, B.data, B.rows);
+    interleave(B, first + j, b, 0, 1);
+    return b;
+  });
+}
+
 // Rows that are copied at a time, so that what several columns share of a cache line is copied while it is in the cache.
 const ROWS = 256;
 

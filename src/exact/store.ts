@@ -25,11 +25,11 @@ export function finiteColumns(X: Real, cols: number): boolean[] {
 
 /** Make the residuals of the other columns zero: solving for them then takes no time. */
 export function clearColumns(R: Real, finite: readonly boolean[]): void {
-  for (const [c, isFinite] of finite.entries()) if (!isFinite) for (let at = c; at < R.length; at += finite.length) R[at] = 0;
+  for (const [c, kept] of finite.entries()) if (!kept) for (let at = c; at < R.length; at += finite.length) R[at] = 0;
 }
 
 /** correct() for the finite columns of a row-major matrix. */
 export function correctColumns(X: Real, D: Real, finite: readonly boolean[]): void {
-  for (const [c, isFinite] of finite.entries())
-    if (isFinite) for (let at = c; at < X.length; at += finite.length) store(X, at, (X[at] as number) + (D[at] as number) + 0);
+  for (const [c, kept] of finite.entries())
+    if (kept) for (let at = c; at < X.length; at += finite.length) store(X, at, (X[at] as number) + (D[at] as number) + 0);
 }

@@ -1,8 +1,8 @@
 // The threads engine: the jobs of wasm/jobs/ on a pool of workers. threads/backend.ts opens it; asynchronous routines call it.
 
-import { interleave, separate } from "../../arrays/columns.ts";
+import { copyColumns, separate } from "../../arrays/columns.ts";
 import { EngineError } from "../../arrays/errors.ts";
-import type { StridedMatrix } from "../../arrays/matrix.ts";
+import { rowMajor, rowMajorCopy, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
@@ -22,6 +22,9 @@ import { type Product, spmv, spmvBytes } from "../wasm/jobs/spmv.ts";
 import { bytesFor, Space } from "../wasm/space.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
+
+// Columns that a sparse solve takes at a time.
+const COLUMN_WIDTH = 16;
 
 // Unknowns and entries of a system from which its iterations are shared. Posting a job and waking up take some 20 to 50 us, as long as an
 // operation on a vector of this length.
@@ -95,15 +98,14 @@ export class ThreadKernels implements Backend {
 
   trsm(T: StridedMatrix, B: StridedMatrix, X: StridedMatrix, how: Substitution): Promise<void> {
     const { arena, workers } = this.pool;
-    const cols = dense.groupedColumns(B.cols, how, workers);
+    const cols = dense.trsmColumns(B.cols, how, workers);
     const blocked = dense.withBlocks(T, how);
     const one = newVector("extrsm", B.data, B.rows);
     const grouped = cols > 0 ? dense.trsmBytes(arena, T, cols, how, undefined, workers) : 0;
     const single = cols < B.cols ? dense.trsvBytes(arena, T, one, blocked, undefined, workers) : 0;
     return this.pool.run(grouped + single + bytesFor(arena, [], [T]), function* (space, job) {
       const held = space.held(T); // the caller may change T and B as soon as this yields
-      const others = Array.from({ length: B.cols - cols }, () => newVector("extrsm", B.data, B.rows));
-      others.forEach((b, j) => interleave(B, cols + j, b, 0, 1));
+      const others = copyColumns(B, "extrsm", cols);
       if (cols > 0) yield* dense.trsm(space, job, held, B, X, cols, how, undefined, workers);
       const start = space.reserve(single);
       for (const [j, b] of others.entries()) {
@@ -200,17 +202,10 @@ export class ThreadKernels implements Backend {
   }
 
   sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): Promise<void> {
-    const { arena } = this.pool;
-    const columns = Array.from({ length: B.cols }, () => newVector("TriangularPlan.solve", B.data, B.rows));
-    columns.forEach((b, j) => interleave(B, j, b, 0, 1));
-    const bytes = sparse.sptrsvBytes(system);
-    return this.pool.run(bytes, function* (space, job) {
-      const start = space.reserve(bytes);
-      for (const [j, b] of columns.entries()) {
-        yield* sparse.sptrsv(new Space(arena, start, start + bytes, true), job, system, b, b);
-        separate(b, 0, 1, X, j);
-      }
-    });
+    const width = sparse.sptrsmColumns(system, B.cols) > 0 ? COLUMN_WIDTH : 1;
+    // The caller may change B after the first columns.
+    const right = rowMajor(rowMajorCopy("TriangularPlan.solve", B), B.rows, B.cols);
+    return this.pool.run(sparse.sptrsvBytes(system, width), (space, job) => sparse.sptrsm(space, job, system, right, X, width));
   }
 
   /** Levels by Kahn's algorithm. The order within a level is arbitrary. */

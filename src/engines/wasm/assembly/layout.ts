@@ -118,9 +118,10 @@ export const JOB_SIZE = 0x110;
 export const LU_BLOCK = 32;
 export const PANEL_COLUMNS = 64;
 
-// Rows in a block of extrsm, and columns at a time; the bytes that a group of columns has beside its numbers.
+// Right-hand sides that are lanes of one kernel.
+export const GROUP_COLUMNS = 8;
+// Rows in a block of extrsm, and the bytes that a group of columns has beside its numbers.
 export const TRSM_ROWS = 32;
-export const TRSM_COLUMNS = 8;
 export const TRSM_GROUP = 256;
 
 // The record of a column of exlu (dense/luEntries.ts).

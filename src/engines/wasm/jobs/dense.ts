@@ -10,9 +10,10 @@ import type { Substitution } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import { bytesFor, locationOf, type MatrixLocation, type Space } from "../space.ts";
+import { groupedColumns, groupsOf } from "./groups.ts";
 import type { Job, JobSteps } from "./job.ts";
 
-const { RECORD, TRSM_COLUMNS, TRSM_GROUP } = layout;
+const { GROUP_COLUMNS, RECORD, TRSM_GROUP } = layout;
 const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
 
 /** How a matrix outside the arena is copied into it: this number of contiguous lines at a time. */
@@ -225,18 +226,14 @@ export function* trsv(
 
 // ---------------------------------------------------------------- T X = B
 
-// If at most this many columns are left over from groups of eight, trsv is faster for them.
-const MAX_LEFT_OVER = 3;
-
 /** The number of columns that trsm() solves in groups. The others are solved by trsv(). */
-export function groupedColumns(cols: number, how: Substitution, workers: number): number {
-  const leftOver = cols % TRSM_COLUMNS;
-  const grouped = leftOver > MAX_LEFT_OVER ? cols : cols - leftOver;
+export function trsmColumns(cols: number, how: Substitution, workers: number): number {
+  const grouped = groupedColumns(cols);
   // A group is the work of one worker, while all workers share a column.
-  return how.refineBlocks > 0 || 2 * Math.ceil(grouped / TRSM_COLUMNS) < workers ? 0 : grouped;
+  return how.refineBlocks > 0 || 2 * groupsOf(grouped) < workers ? 0 : grouped;
 }
 
-const groupBytes = (n: number, cols: number): number => aligned(8 * n * TRSM_COLUMNS) * Math.ceil(cols / TRSM_COLUMNS);
+const groupBytes = (n: number, cols: number): number => aligned(8 * n * GROUP_COLUMNS) * groupsOf(cols);
 const trsmWork = (arena: Arena, n: number): number => aligned(arena.call("trsmWork", n));
 
 /** Without the matrix itself, if it is not streamed. */
@@ -248,7 +245,7 @@ export function trsmBytes(
   streamed: Streamed | undefined,
   workers: number,
 ): number {
-  const vectors = (how.refine > 0 ? 4 : 2) * groupBytes(T.rows, cols) + aligned(Math.ceil(cols / TRSM_COLUMNS) * TRSM_GROUP);
+  const vectors = (how.refine > 0 ? 4 : 2) * groupBytes(T.rows, cols) + aligned(groupsOf(cols) * TRSM_GROUP);
   const chunk = streamed ? aligned(streamed.lines * T.cols * T.data.BYTES_PER_ELEMENT) : 0;
   return vectors + workers * trsmWork(arena, T.rows) + chunk;
 }
@@ -271,8 +268,8 @@ export function* trsm(
   const { arena } = space;
   const { rows: n, data } = T;
   const width = data.BYTES_PER_ELEMENT;
-  const groups = Math.ceil(cols / TRSM_COLUMNS);
-  const size = groupBytes(n, TRSM_COLUMNS) / 8;
+  const groups = groupsOf(cols);
+  const size = groupBytes(n, GROUP_COLUMNS) / 8;
   const [right, solution] = [0, 0].map(() => space.reserve(groups * size * 8)) as [number, number];
   const [residual, correction] = how.refine > 0 ? ([0, 0].map(() => space.reserve(groups * size * 8)) as [number, number]) : [0, 0];
   const sizes = space.reserve(groups * TRSM_GROUP);
@@ -280,13 +277,13 @@ export function* trsm(
   const work = space.reserve(workers * workSize);
   const whole = streamed ? undefined : space.matrix(T);
   const chunk = streamed ? space.reserve(streamed.lines * T.cols * width) : 0;
-  for (let g = 0; g < groups; g++) interleave(B, g * TRSM_COLUMNS, arena.binary64, right / 8 + g * size, TRSM_COLUMNS, how.upper);
+  for (let g = 0; g < groups; g++) interleave(B, g * GROUP_COLUMNS, arena.binary64, right / 8 + g * size, GROUP_COLUMNS, how.upper);
 
   function* pass(finish: number, rhs: number, given: number, out: number): JobSteps {
     job
       .start(layout.TRSM, data)
       .set(layout.JOB_M, n)
-      .set(layout.JOB_N, groups * TRSM_COLUMNS);
+      .set(layout.JOB_N, groups * GROUP_COLUMNS);
     job.set(layout.JOB_B, rhs).set(layout.JOB_X, given).set(layout.JOB_OUT, out).set(layout.JOB_C, sizes);
     job.set(layout.JOB_WORK, work).set(layout.JOB_WORK_SIZE, workSize);
     job.set(layout.JOB_UNIT, how.unit ? 1 : 0).set(layout.JOB_FINISH, finish);
@@ -316,14 +313,14 @@ export function* trsm(
   const at = (address: number, g: number): Float64Array => arena.binary64.subarray(address / 8 + g * size, address / 8 + g * size + 8 * n);
   yield* pass(finish, right, solution, solution);
   for (let step = 0; step < how.refine; step++) {
-    const finite = Array.from({ length: groups }, (_, g) => finiteColumns(at(solution, g), TRSM_COLUMNS));
+    const finite = Array.from({ length: groups }, (_, g) => finiteColumns(at(solution, g), GROUP_COLUMNS));
     if (!finite.flat().includes(true)) break;
     yield* pass(layout.RESIDUAL, right, solution, residual);
-    finite.forEach((columns, g) => clearColumns(at(residual, g), columns));
+    for (const [g, columns] of finite.entries()) clearColumns(at(residual, g), columns);
     yield* pass(finish, residual, correction, correction);
-    finite.forEach((columns, g) => correctColumns(at(solution, g), at(correction, g), columns));
+    for (const [g, columns] of finite.entries()) correctColumns(at(solution, g), at(correction, g), columns);
   }
-  for (let g = 0; g < groups; g++) separate(arena.binary64, solution / 8 + g * size, TRSM_COLUMNS, X, g * TRSM_COLUMNS, how.upper);
+  for (let g = 0; g < groups; g++) separate(arena.binary64, solution / 8 + g * size, GROUP_COLUMNS, X, g * GROUP_COLUMNS, how.upper);
 }
 
 // ---------------------------------------------------------------- P A = L U
