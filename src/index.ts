@@ -3,7 +3,22 @@
 
 export { Accumulator } from "./api/accumulator.ts";
 export type { Engine, EngineIterativeOptions, EngineKind, EnginePreconditioner, Resident } from "./api/engine.ts";
-export { bicgstab, cg, exgemm, exgemv, exlu, exluBatch, exspmv, extrsv, factor, gmres, ilu0, solve, sptrsv } from "./api/matrixRoutines.ts";
+export {
+  bicgstab,
+  cg,
+  exgemm,
+  exgemv,
+  exlu,
+  exluBatch,
+  exspmv,
+  extrsm,
+  extrsv,
+  factor,
+  gmres,
+  ilu0,
+  solve,
+  sptrsv,
+} from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";
 export { exasum, exaxpy, exdot, exinvscal, exnrm2, exscal, exsum } from "./api/vectorRoutines.ts";

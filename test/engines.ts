@@ -48,7 +48,8 @@ export interface AnyRoutines {
     options?: { transA?: boolean; transB?: boolean },
   ): Later<Matrix<Real>>;
   extrsv(T: Matrix<Real>, b: Real, options?: TriangularOptions): Later<Real>;
-  exlu(A: Matrix<Real>): Later<{ lu: Matrix<Real>; pivots: Int32Array; solve(b: Real, options?: { refine?: number }): Later<Real> }>;
+  extrsm(T: Matrix<Real>, B: Matrix<Real>, options?: TriangularOptions): Later<Matrix<Real>>;
+  exlu(A: Matrix<Real>): Later<AnyLU>;
   exluBatch(data: Real, n: number, count: number): Later<{ lu: Real; pivots: Int32Array; info: Int32Array }>;
   sptrsv(A: Sparse<Real>, options?: SparseOptions): Later<AnyPlan>;
   exspmv(alpha: number, A: Sparse<Real>, x: Real, beta: number, y: Real, options?: { trans?: boolean }): Later<Real>;
@@ -58,6 +59,13 @@ export interface AnyRoutines {
   ilu0(A: Sparse<Real>): Later<Sparse<Real>>;
   solve(A: Matrix | Sparse, b: Float64Array | Matrix, options?: SolveOptions): Later<Solution>;
   factor(A: Matrix | Sparse, options?: SolveOptions): Later<AnyFactors>;
+}
+/** The result of exlu(). */
+export interface AnyLU {
+  readonly lu: Matrix<Real>;
+  readonly pivots: Int32Array;
+  solve(b: Real, options?: { refine?: number }): Later<Real>;
+  solve(b: Matrix<Real>, options?: { refine?: number }): Later<Matrix<Real>>;
 }
 /** cg, bicgstab or gmres. */
 export type AnyIterative = (A: Sparse | Matrix, b: Float64Array, options?: AnyIterativeOptions) => Later<IterativeSolution>;
@@ -76,6 +84,7 @@ export interface AnyPlan {
   readonly levels: number;
   readonly bytes: number;
   solve(b: Real, out?: Real): Later<Real>;
+  solve(B: Matrix<Real>): Later<Matrix<Real>>;
   update(values: Real): Later<void>;
   free(): Later<void>;
 }
@@ -99,7 +108,7 @@ export interface Row {
 
 const ROUTINES: readonly (keyof AnyRoutines)[] = [
   ...(["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "accumulate"] as const),
-  ...(["exgemv", "exgemm", "extrsv", "exlu", "exluBatch", "sptrsv", "ilu0", "solve", "factor"] as const),
+  ...(["exgemv", "exgemm", "extrsv", "extrsm", "exlu", "exluBatch", "sptrsv", "ilu0", "solve", "factor"] as const),
   ...(["exspmv", "cg", "bicgstab", "gmres"] as const),
 ];
 

@@ -67,7 +67,14 @@ interface InPlace<V extends Real> {
     options?: MatrixProductOptions,
   ): Promise<C>;
 }
-type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof InPlace<V>>>> & InPlace<V>;
+/** The routines that return objects with an overloaded method, of which WithResidents would keep only the last overload. */
+interface Factorizations<V extends Real> {
+  exlu(A: Matrix<V> | Resident<Matrix<V>>): Promise<EngineLU<V>>;
+  sptrsv(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
+}
+type OnePrecision<V extends Real> = WithResidents<AsyncMethods<Omit<Routines<V>, keyof InPlace<V> | keyof Factorizations<V>>>> &
+  InPlace<V> &
+  Factorizations<V>;
 
 /** Overloads for programs that do not know the precision at compile time. */
 interface EngineEitherPrecision {
@@ -103,15 +110,24 @@ interface EngineEitherPrecision {
     options?: MatrixProductOptions,
   ): Promise<C>;
   extrsv<V extends Real>(T: Matrix<V> | Resident<Matrix<V>>, b: V | Resident<V>, options?: TriangularOptions): Promise<V>;
+  extrsm<V extends Real>(
+    T: Matrix<V> | Resident<Matrix<V>>,
+    B: Matrix<V> | Resident<Matrix<V>>,
+    options?: TriangularOptions,
+  ): Promise<Matrix<V>>;
   exlu<V extends Real>(A: Matrix<V> | Resident<Matrix<V>>): Promise<EngineLU<V>>;
   exluBatch<V extends Real>(data: V | Resident<V>, n: number, count: number): Promise<BatchLU<V>>;
   ilu0<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>): Promise<Sparse<V>>;
   sptrsv<V extends Real>(A: Sparse<V> | Resident<Sparse<V>>, options?: SparseOptions): Promise<EnginePlan<V>>;
 }
-// Written out, because the compiler cannot evaluate WithResidents for a type parameter.
-type EngineLU<V extends Real> = Pick<LU<V>, "lu" | "pivots"> & { solve(b: V | Resident<V>, options?: RefineOptions): Promise<V> };
+// Written out, because WithResidents keeps one overload of solve(), and the compiler cannot evaluate it for a type parameter.
+type EngineLU<V extends Real> = Pick<LU<V>, "lu" | "pivots"> & {
+  solve(b: V | Resident<V>, options?: RefineOptions): Promise<V>;
+  solve(b: Matrix<V> | Resident<Matrix<V>>, options?: RefineOptions): Promise<Matrix<V>>;
+};
 type EnginePlan<V extends Real> = Omit<TriangularPlan<V>, "solve" | "update" | "free"> & {
   solve(b: V | Resident<V>, out?: V | Resident<V>): Promise<V>;
+  solve(B: Matrix<V> | Resident<Matrix<V>>): Promise<Matrix<V>>;
   update(values: V | Resident<V>): Promise<void>;
   free(): Promise<void>;
 };
@@ -161,6 +177,7 @@ const ARGUMENTS: Record<string, { readonly names: readonly string[]; readonly wr
   exgemv: { names: ["alpha", "A", "x", "beta", "y"], writes: 4 },
   exgemm: { names: ["alpha", "A", "B", "beta", "C"], writes: 4 },
   extrsv: { names: ["T", "b"] },
+  extrsm: { names: ["T", "B"] },
   exlu: { names: ["A"] },
   "LU.solve": { names: ["b"] },
   exluBatch: { names: ["data", "n", "count"] },

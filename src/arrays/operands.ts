@@ -42,6 +42,10 @@ export function isSparseOnHost(A: SparseOperand): A is Sparse<Real> {
   return isOnHost(A.values) && isOnHost(A.indices);
 }
 
+/** Whether an argument is a dense matrix. Anything else than an object is not, so that checks can name it. */
+export const isMatrix = (b: Operand | MatrixOperand): b is MatrixOperand =>
+  typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
+
 /** Whether a matrix is sparse. Anything else than an object is not, so that checks can name it. */
 export const isSparse = (A: MatrixOperand | SparseOperand): A is SparseOperand =>
   typeof A === "object" && A !== null && !ArrayBuffer.isView(A) && "pointers" in A;

@@ -1,7 +1,7 @@
 // The contract of an engine's kernels: what the routines are made of. engines/steps.ts has the asynchronous form of it, and
 // docs/architecture.md says what an engine must provide. Arguments have been checked. An operand is on the host or in the memory of the
 // engine itself.
-import type { StridedOperand } from "../arrays/matrix.ts";
+import type { StridedMatrix, StridedOperand } from "../arrays/matrix.ts";
 import type { Integers, Operand } from "../arrays/operands.ts";
 import type { DiagonalPosition, StoredLines, TriangleSource } from "../arrays/triangle.ts";
 import type { Real, Reduction } from "../arrays/types.ts";
@@ -175,6 +175,8 @@ export interface SparsePlan {
   readonly isCollected?: boolean;
   /** x := the solution for the right-hand side b. They do not overlap, and have the type of A. */
   solve(b: Operand, x: Operand): Routine<void>;
+  /** The same for every column of B; X is new. */
+  solveColumns(B: StridedOperand, X: StridedMatrix): Routine<void>;
   /**
    * The plan with new values. If it fails, the plan is unchanged. Values in use stay where they are: the caller frees `replaced` once
    * they are not.
@@ -199,6 +201,8 @@ export interface SystemKernels {
   neighbours(blocks: RowBlocks, from: number): number;
   /** x := the solution of the system with the right-hand side b. x and b do not overlap. */
   sptrsv(system: SparseTriangle, b: Real, x: Real): void;
+  /** The same for every column of B, with its bits. X is new. */
+  sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): void;
 }
 
 /** The vector kernels of a synchronous engine. */
@@ -236,6 +240,8 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
   gemm(alpha: number, A: StridedOperand, B: StridedOperand, beta: number, C: StridedOperand): void;
   /** x := the solution of T x = b by substitution; the diagonal has no zero. x and b do not overlap. */
   trsv(T: StridedOperand, b: Operand, x: Operand, how: Substitution): void;
+  /** The same for every column of B, with its bits: a column does not depend on its neighbours. X is new, and compact like B. */
+  trsm(T: StridedOperand, B: StridedOperand, X: StridedMatrix, how: Substitution): void;
   /**
    * Factor `count` matrices, rows by cols, one after another and each row by row, in place: L and U replace them, and min(rows, cols)
    * pivots of each are written. `info` gets 0 for a matrix that was factored, and 1 + the column of its zero pivot for a singular one.

@@ -7,7 +7,7 @@ import type { Wait, Work } from "./device.ts";
 import type { Kernels, SystemKernels } from "./kernels.ts";
 import type { EngineMemory } from "./memory.ts";
 
-type Name = "gemv" | "spmv" | "ilu0" | "gemm" | "trsv";
+type Name = "gemv" | "spmv" | "ilu0" | "gemm" | "trsv" | "trsm";
 // A method type, not a function type: an engine may declare narrower operands, since it only gets those of its own memory.
 type Promised<F> = F extends (...args: infer A) => infer R ? { method(...args: A): Promise<R> }["method"] : never;
 type PromisedKernels<K, N extends keyof K> = { readonly [M in N]: Promised<K[M]> };
@@ -24,7 +24,7 @@ export type MatrixKernels = Pick<
  */
 export type AsyncKernels = PromisedKernels<Kernels, Name> &
   Pick<Kernels, "lu" | "krylov" | "distribution"> &
-  Partial<Omit<SystemKernels, "sptrsv" | "memory"> & PromisedKernels<SystemKernels, "sptrsv">> &
+  Partial<Omit<SystemKernels, "sptrsv" | "sptrsm" | "memory"> & PromisedKernels<SystemKernels, "sptrsv" | "sptrsm">> &
   Partial<PromisedKernels<Required<Kernels>, "plan">> & { readonly memory: EngineMemory; readonly approximate: ApproximateKernels };
 
 /** What a routine wants from an engine: a value, a promise of one, or a Wait. `later` says whether the engine is asynchronous. */

@@ -15,3 +15,21 @@ export function store(x: Real, i: number, v: number): void {
 export function correct(x: Real, d: Real): void {
   for (let i = 0; i < x.length; i++) store(x, i, (x[i] as number) + (d[i] as number) + 0);
 }
+
+/** Which columns of a row-major matrix are finite: those that refinement corrects. */
+export function finiteColumns(X: Real, cols: number): boolean[] {
+  const finite = new Array<boolean>(cols).fill(true);
+  for (let at = 0, c = 0; at < X.length; at++, c = c + 1 === cols ? 0 : c + 1) if (!Number.isFinite(X[at] as number)) finite[c] = false;
+  return finite;
+}
+
+/** Make the residuals of the other columns zero: solving for them then takes no time. */
+export function clearColumns(R: Real, finite: readonly boolean[]): void {
+  for (const [c, kept] of finite.entries()) if (!kept) for (let at = c; at < R.length; at += finite.length) R[at] = 0;
+}
+
+/** correct() for the finite columns of a row-major matrix. */
+export function correctColumns(X: Real, D: Real, finite: readonly boolean[]): void {
+  for (const [c, kept] of finite.entries())
+    if (kept) for (let at = c; at < X.length; at += finite.length) store(X, at, (X[at] as number) + (D[at] as number) + 0);
+}

@@ -8,7 +8,7 @@ import { type AsyncKernels, type Routine, type Run, runAsync, runSync } from "..
 import { exgemm } from "./dense/gemm.ts";
 import { exgemv } from "./dense/gemv.ts";
 import { exlu, exluBatch, solveFactored } from "./dense/lu.ts";
-import { extrsv } from "./dense/trsv.ts";
+import { extrsm, extrsv } from "./dense/trsv.ts";
 import { solveIteratively } from "./krylov/krylov.ts";
 import type { Iterative, IterativeOptions } from "./krylov/types.ts";
 import { level1 } from "./level1.ts";
@@ -51,6 +51,7 @@ function matrices(run: Run): {
     exgemm: (alpha: number, A: MatrixOperand, B: MatrixOperand, beta: number, C: MatrixOperand, options?: MatrixProductOptions) =>
       run(exgemm(alpha, A, B, beta, C, options)),
     extrsv: (T: MatrixOperand, b: Operand, options?: TriangularOptions) => run(extrsv(T, b, options)),
+    extrsm: (T: MatrixOperand, B: MatrixOperand, options?: TriangularOptions) => run(extrsm(T, B, options)),
     exlu: (A: MatrixOperand) => run(factored(A)),
     exluBatch: (data: Operand, n: number, count: number) => run(exluBatch(data, n, count)),
     sptrsv: (A: SparseOperand, options?: SparseOptions) => run(sptrsv(A, options, run)),
@@ -69,10 +70,10 @@ function matrices(run: Run): {
     const factors = yield* exlu(A);
     const { lu, pivots, free } = factors;
     const lifetime = free && new Lifetime("the factors were freed", { free, isCollected: false });
-    const solveWith = (b: Operand, options?: RefineOptions): Routine<Real> => {
+    const solveWith = (b: Operand | MatrixOperand, options?: RefineOptions): Routine<unknown> => {
       const solving = solveFactored(factors, b, options);
       return lifetime ? lifetime.use(solving) : solving;
     };
-    return { lu, pivots, solve: (b: Operand, options?: RefineOptions) => run(solveWith(b, options)) };
+    return { lu, pivots, solve: (b: Operand | MatrixOperand, options?: RefineOptions) => run(solveWith(b, options)) };
   }
 }

@@ -34,6 +34,8 @@ export interface LU<V extends Real = Float64Array> {
   readonly pivots: Int32Array;
   /** The solution of A x = b, a new vector; for square A. */
   solve(b: V, options?: RefineOptions): V;
+  /** The same for every column of b, a new matrix in the order of b. A column's bits do not depend on its neighbours. */
+  solve(b: Matrix<V>, options?: RefineOptions): Matrix<V>;
 }
 
 /** The factors of many matrices of order n, one after another, each row by row. */
@@ -50,6 +52,7 @@ export interface Dense<V extends Real> {
   exgemv(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
   exgemm(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
   extrsv(T: Matrix<V>, b: V, options?: TriangularOptions): V;
+  extrsm(T: Matrix<V>, B: Matrix<V>, options?: TriangularOptions): Matrix<V>;
   exlu(A: Matrix<V>): LU<V>;
   exluBatch(data: V, n: number, count: number): BatchLU<V>;
 }
@@ -75,6 +78,7 @@ export interface EitherPrecision {
   exgemv<V extends Real>(alpha: number, A: Matrix<V>, x: V, beta: number, y: V, options?: MatrixVectorOptions): V;
   exgemm<V extends Real>(alpha: number, A: Matrix<V>, B: Matrix<V>, beta: number, C: Matrix<V>, options?: MatrixProductOptions): Matrix<V>;
   extrsv<V extends Real>(T: Matrix<V>, b: V, options?: TriangularOptions): V;
+  extrsm<V extends Real>(T: Matrix<V>, B: Matrix<V>, options?: TriangularOptions): Matrix<V>;
   exlu<V extends Real>(A: Matrix<V>): LU<V>;
   exluBatch<V extends Real>(data: V, n: number, count: number): BatchLU<V>;
   sptrsv<V extends Real>(A: Sparse<V>, options?: SparseOptions): TriangularPlan<V>;
@@ -89,12 +93,16 @@ export type BothPrecisions = Routines<Float64Array> & Routines<Float32Array> & E
 export type Method<F> = F extends (...args: infer P) => infer R ? (...args: P) => Promise<Deferred<R>> : F;
 /** What its promise resolves to: the methods of a returned object are asynchronous too. */
 export type Deferred<R> =
-  R extends LU<infer V>
-    ? AsyncMethods<LU<V>>
-    : R extends TriangularPlan<infer V>
-      ? AsyncMethods<TriangularPlan<V>>
-      : R extends Factored
-        ? AsyncMethods<Factored>
-        : R;
+  R extends LU<infer V> ? AsyncLU<V> : R extends TriangularPlan<infer V> ? AsyncPlan<V> : R extends Factored ? AsyncMethods<Factored> : R;
+/** The factors on an asynchronous engine. (Method<F> would keep only the last overload of solve().) */
+export type AsyncLU<V extends Real> = Omit<LU<V>, "solve"> & {
+  solve(b: V, options?: RefineOptions): Promise<V>;
+  solve(b: Matrix<V>, options?: RefineOptions): Promise<Matrix<V>>;
+};
+/** A plan on an asynchronous engine. */
+export type AsyncPlan<V extends Real> = AsyncMethods<Omit<TriangularPlan<V>, "solve">> & {
+  solve(b: V, out?: V): Promise<V>;
+  solve(B: Matrix<V>): Promise<Matrix<V>>;
+};
 /** An object whose methods return promises. */
 export type AsyncMethods<O> = { [K in keyof O]: Method<O[K]> };

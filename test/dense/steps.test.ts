@@ -28,10 +28,12 @@ function delayed(): AsyncKernels {
     krylov: reference.krylov,
     gemm: (...args) => later(() => reference.gemm(...args), [args[4].data as Float64Array]),
     trsv: (...args) => later(() => reference.trsv(...args), [args[2] as Float64Array]),
+    trsm: (...args) => later(() => reference.trsm(...args), [args[2].data as Float64Array]),
     *lu(...args) {
       return (yield () => later(() => runSync(reference.lu(...args)), [args[0] as Float64Array])) as number;
     },
     sptrsv: (...args) => later(() => reference.sptrsv(...args), [args[2] as Float64Array]),
+    sptrsm: (...args) => later(() => reference.sptrsm(...args), [args[2].data as Float64Array]),
     workers: 0,
     memory: reference.memory,
     firstZero: (...args) => reference.firstZero(...args),
@@ -109,10 +111,12 @@ describe("an asynchronous call", () => {
       krylov: reference.krylov,
       gemm: fails,
       trsv: fails,
+      trsm: fails,
       *lu() {
         return (yield fails) as never;
       },
       sptrsv: fails,
+      sptrsm: fails,
       workers: 0,
       memory: reference.memory,
       firstZero: reference.firstZero,

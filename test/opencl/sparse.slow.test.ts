@@ -27,8 +27,8 @@ afterAll(() => device?.close());
 
 const here = (): NonNullable<typeof device> => device as NonNullable<typeof device>;
 type SyncPlan = {
-  [K in keyof AnyPlan]: AnyPlan[K] extends (...args: infer P) => Promise<infer R> | infer _ ? (...args: P) => R : AnyPlan[K];
-};
+  [K in keyof Omit<AnyPlan, "solve">]: AnyPlan[K] extends (...args: infer P) => Promise<infer R> | infer _ ? (...args: P) => R : AnyPlan[K];
+} & { solve(b: Real, out?: Real): Real };
 
 /** A plan whose calls wait for the device. */
 function planFor(A: SparseOperand, options: SparseOptions, tuned?: Partial<Tuning>): SyncPlan {

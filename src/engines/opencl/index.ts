@@ -16,7 +16,7 @@ import type { Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
 import { firstNotFinite, lu, luBy } from "./dense/lu.ts";
-import { trsv, trsvTuning } from "./dense/trsv.ts";
+import { trsm, trsv, trsvTuning } from "./dense/trsv.ts";
 import { type OpenclDevice, openDevice } from "./device/device.ts";
 import { bestOf, devices } from "./device/find.ts";
 import { deviceMemory } from "./device/memory.ts";
@@ -65,6 +65,7 @@ function kernelsBy(run: Run, device: OpenclDevice, choices: Choices, cpu: Cpu): 
     ilu0: call("ilu0", ilu0),
     gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", (scope, ...args: Args<"trsv">) => trsv(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
+    trsm: call("extrsm", (scope, ...args: Args<"trsm">) => trsm(scope, ...args, { ...trsvTuning(device), ...choices.trsv })),
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, luBy(choices.lu))))) as number;
     },

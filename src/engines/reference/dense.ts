@@ -20,11 +20,14 @@ export interface StridedVector {
 export type AddProducts = (x: StridedVector, y: StridedVector, into: Superaccumulator) => void;
 
 /** The routines, with inner products added by this function. */
-export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "lu"> {
+export function dense(addProducts: AddProducts): Pick<Kernels, "gemv" | "gemm" | "trsv" | "trsm" | "lu"> {
   return {
     gemv: (alpha, A: StridedMatrix, x: Real, beta, y: Real) => gemm(addProducts, alpha, A, column(x), beta, column(y)),
     gemm: (alpha, A: StridedMatrix, B: StridedMatrix, beta, C: StridedMatrix) => gemm(addProducts, alpha, A, B, beta, C),
-    trsv: (T: StridedMatrix, b: Real, x: Real, how) => trsv(addProducts, T, b, x, how),
+    trsv: (T: StridedMatrix, b: Real, x: Real, how) => trsv(addProducts, T, column(b), column(x), how),
+    trsm(T: StridedMatrix, B: StridedMatrix, X, how) {
+      for (let j = 0; j < B.cols; j++) trsv(addProducts, T, columnIn(B, j), columnIn(X, j), how);
+    },
     // biome-ignore lint/correctness/useYield: a single step
     *lu(data: Real, rows, cols, count, pivots, info) {
       return lu(addProducts, data, rows, cols, count, pivots, info);
@@ -90,12 +93,17 @@ function reversed(A: StridedMatrix): StridedMatrix {
   return { ...A, offset: index(A, A.rows - 1, A.cols - 1), rowStride: -A.rowStride, colStride: -A.colStride };
 }
 
-/** x := the solution of T x = b by substitution. */
-function trsv(addProducts: AddProducts, T: StridedMatrix, b: Real, x: Real, how: Substitution): void {
+/** Column j of a matrix, as a matrix of one column. */
+function columnIn(A: StridedMatrix, j: number): StridedMatrix {
+  return { ...A, offset: index(A, 0, j), cols: 1 };
+}
+
+/** x := the solution of T x = b by substitution. b and x are columns. */
+function trsv(addProducts: AddProducts, T: StridedMatrix, b: StridedMatrix, x: StridedMatrix, how: Substitution): void {
   const inOrder = (A: StridedMatrix): StridedMatrix => (how.upper ? reversed(A) : A);
-  const system: OrderedTriangle = { addProducts, T: inOrder(T), how, format: formatOf(x) };
-  const right = inOrder(column(b));
-  const solution = inOrder(column(x));
+  const system: OrderedTriangle = { addProducts, T: inOrder(T), how, format: formatOf(x.data) };
+  const right = inOrder(b);
+  const solution = inOrder(x);
   substitute(system, right, solution);
   refine(system, how.refine, right, solution, 0, T.rows, (r, d) => substitute(system, r, d));
 }
@@ -135,8 +143,8 @@ function refine(
   solution: (r: StridedMatrix, d: StridedMatrix) => void,
 ): void {
   for (let step = 0; step < steps && isFiniteIn(x, from, to); step++) {
-    const r = column(x.data.slice());
-    const d = column(x.data.slice());
+    const r = column(x.data.slice(0, x.rows));
+    const d = column(x.data.slice(0, x.rows));
     for (let k = from; k < to; k++) set(r, k, 0, residual(system, b, x, k));
     solution(r, d);
     for (let k = from; k < to; k++) set(x, k, 0, add(get(x, k, 0), get(d, k, 0), system.format));

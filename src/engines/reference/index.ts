@@ -1,5 +1,6 @@
 // The reference engine: all kernels in plain TypeScript over exact/, as the specification defines them. Slow, and right by inspection. Tests
 // compare every engine with it, and users get it where WebAssembly is not allowed (embedded.ts).
+import { solveColumns } from "../../arrays/columns.ts";
 import { firstZero } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction } from "../../arrays/types.ts";
 import { formatOf } from "../../arrays/vectors.ts";
@@ -109,5 +110,6 @@ export const reference: LocalKernels = {
   firstZero,
   neighbours,
   sptrsv: sparse(addProducts),
+  sptrsm: (system, B, X) => solveColumns(B, X, "TriangularPlan.solve", (b, x) => reference.sptrsv(system, b, x)),
   approximate: approximateReference,
 };

@@ -1,9 +1,11 @@
 // The threads engine: the jobs of wasm/jobs/ on a pool of workers. threads/backend.ts opens it; asynchronous routines call it.
 
+import { copyColumns, separate } from "../../arrays/columns.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import type { StridedMatrix } from "../../arrays/matrix.ts";
 import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
+import { newVector } from "../../arrays/vectors.ts";
 import type { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Backend } from "../backend.ts";
 import { embedded } from "../embedded.ts";
@@ -17,6 +19,7 @@ import * as dense from "../wasm/jobs/dense.ts";
 import * as level1 from "../wasm/jobs/level1.ts";
 import * as sparse from "../wasm/jobs/sparse.ts";
 import { type Product, spmv, spmvBytes } from "../wasm/jobs/spmv.ts";
+import { bytesFor, Space } from "../wasm/space.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
 
@@ -88,6 +91,25 @@ export class ThreadKernels implements Backend {
     return this.pool.run(dense.trsvBytes(arena, T, b, blocked, undefined, workers), (space, job) =>
       dense.trsv(space, job, T, b, x, blocked, undefined, workers),
     );
+  }
+
+  trsm(T: StridedMatrix, B: StridedMatrix, X: StridedMatrix, how: Substitution): Promise<void> {
+    const { arena, workers } = this.pool;
+    const cols = dense.trsmColumns(B.cols, how, workers);
+    const blocked = dense.withBlocks(T, how);
+    const one = newVector("extrsm", B.data, B.rows);
+    const grouped = cols > 0 ? dense.trsmBytes(arena, T, cols, how, undefined, workers) : 0;
+    const single = cols < B.cols ? dense.trsvBytes(arena, T, one, blocked, undefined, workers) : 0;
+    return this.pool.run(grouped + single + bytesFor(arena, [], [T]), function* (space, job) {
+      const held = space.held(T); // the caller may change T and B as soon as this yields
+      const others = copyColumns(B, "extrsm", cols);
+      if (cols > 0) yield* dense.trsm(space, job, held, B, X, cols, how, undefined, workers);
+      const start = space.reserve(single);
+      for (const [j, b] of others.entries()) {
+        yield* dense.trsv(new Space(arena, start, start + single, true), job, held, b, one, blocked, undefined, workers);
+        separate(one, 0, 1, X, cols + j);
+      }
+    });
   }
 
   *lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number> {
@@ -174,6 +196,19 @@ export class ThreadKernels implements Backend {
 
   sptrsv(system: SparseTriangle, b: Real, x: Real): Promise<void> {
     return this.pool.run(sparse.sptrsvBytes(system), (space, job) => sparse.sptrsv(space, job, system, b, x));
+  }
+
+  sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): Promise<void> {
+    const { arena } = this.pool;
+    const columns = copyColumns(B, "TriangularPlan.solve"); // the caller may change B after the first column
+    const bytes = sparse.sptrsvBytes(system);
+    return this.pool.run(bytes, function* (space, job) {
+      const start = space.reserve(bytes);
+      for (const [j, b] of columns.entries()) {
+        yield* sparse.sptrsv(new Space(arena, start, start + bytes, true), job, system, b, b);
+        separate(b, 0, 1, X, j);
+      }
+    });
   }
 
   /** Levels by Kahn's algorithm. The order within a level is arbitrary. */

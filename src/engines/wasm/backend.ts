@@ -57,6 +57,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
       }
     },
     trsv: async (...args) => kernels.trsv(...args),
+    trsm: async (...args) => kernels.trsm(...args),
     lu: (...args) => kernels.lu(...args),
     workers: kernels.workers,
     firstZero: (...args) => kernels.firstZero(...args),
@@ -67,6 +68,7 @@ export function onThisThread(kernels: LocalKernels): Backend {
       await undefined;
       x.set(copy);
     },
+    sptrsm: async (...args) => kernels.sptrsm(...args),
     approximate: kernels.approximate,
     reduce: async (...args) => reduce(kernels, ...args),
     async accumulate(op, x, y, into) {

@@ -1,6 +1,7 @@
 // The embedded engine: the kernels of assembly/ on the calling thread. Vectors are streamed past the vector kernels; matrix routines run
 // as jobs (jobs/*.ts). load.ts and loadVectors.ts create it, routines call it through the contract in engines/kernels.ts.
 
+import { solveColumns } from "../../arrays/columns.ts";
 import { EngineError } from "../../arrays/errors.ts";
 import { contiguousLines, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { StoredLines } from "../../arrays/triangle.ts";
@@ -26,7 +27,7 @@ import * as sparse from "./jobs/sparse.ts";
 import { type Product, spmv, spmvBytes } from "./jobs/spmv.ts";
 import type { WasmModule } from "./objects.ts";
 import type { Variant } from "./packedModule.ts";
-import { Space } from "./space.ts";
+import { bytesFor, Space } from "./space.ts";
 
 // Up to this length the reference kernels are faster: they need no copy and no call into WebAssembly.
 const TINY = 32;
@@ -204,6 +205,19 @@ export class WasmKernels implements Kernels {
     );
   }
 
+  trsm(T: StridedMatrix, B: StridedMatrix, X: StridedMatrix, how: Substitution): void {
+    const cols = dense.trsmColumns(B.cols, how, 1);
+    const streamed = contiguousLines(T).byRows ? this.streamed(T, layout.TRSM_ROWS) : undefined;
+    if (cols > 0)
+      this.inSpace(
+        "extrsm",
+        [T.data],
+        (arena) => dense.trsmBytes(arena, T, cols, how, streamed, 1) + (streamed ? 0 : bytesFor(arena, [], [T])),
+        (space, job) => dense.trsm(space, job, T, B, X, cols, how, streamed, 1),
+      );
+    solveColumns(B, X, "extrsm", (b, x) => this.trsv(T, b, x, how), cols);
+  }
+
   *lu(data: Real, rows: number, cols: number, count: number, pivots: Int32Array, info: Int32Array): Routine<number> {
     return this.inSpace(
       "exlu",
@@ -282,6 +296,10 @@ export class WasmKernels implements Kernels {
     const arena = this.arenas.get(system.values.buffer) as VectorArena;
     const start = system.work.byteOffset;
     run(arena, (space, job) => sparse.sptrsv(space, job, system, b, x), start, start + sparse.sptrsvBytes(system));
+  }
+
+  sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): void {
+    solveColumns(B, X, "TriangularPlan.solve", (b, x) => this.sptrsv(system, b, x));
   }
 
   // How an ordinary matrix is streamed past the kernels: as many contiguous lines at a time as fit into a chunk, in multiples of `block`.

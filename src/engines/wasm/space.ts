@@ -84,6 +84,13 @@ export class Space {
     return locationOf(byRows, address, length * width, width);
   }
 
+  /** The same matrix in the arena: itself, or a copy. */
+  held(A: StridedMatrix): StridedMatrix {
+    const { address, row, col } = this.matrix(A);
+    const width = A.data.BYTES_PER_ELEMENT;
+    return { ...A, data: this.arena.heap(A.data), offset: address / width, rowStride: row / width, colStride: col / width };
+  }
+
   /** Copy entries [from, to) of the contiguous lines [first, end) of A to an address. There each line has space for its full length. */
   copyLines(A: StridedMatrix, first: number, end: number, from: number, to: number, address: number): void {
     const { length, stride } = contiguousLines(A);

@@ -1,19 +1,28 @@
 // exlu, exluBatch and LU.solve: P A = L U with partial pivoting, after the LU paper. On an engine whose memory the host cannot read, the
 // factors and the copy of A stay there for LU.solve.
 
-import { checkCount, checkOptions, checkSize, checkVector, checkVectorOf } from "../../arrays/checks.ts";
+import { checkCount, checkOptions, checkSameFormat, checkSize, checkVector } from "../../arrays/checks.ts";
 import { EngineError, ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
-import { asRow, checkMatrix, rowMajorCopy, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
-import { type EngineArray, isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
+import {
+  asRow,
+  checkMatrix,
+  checkMatrixOf,
+  rowMajorCopy,
+  type StridedMatrix,
+  type StridedOperand,
+  stridedView,
+} from "../../arrays/matrix.ts";
+import { type EngineArray, isMatrix, isOnHost, type MatrixOperand, type Operand } from "../../arrays/operands.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
 import { copyOf, newIntegers } from "../../arrays/vectors.ts";
 import type { EngineMemory } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
-import { correct } from "../../exact/store.ts";
-import { download, keepMatrix } from "../transfer.ts";
+import { clearColumns, correct, correctColumns, finiteColumns } from "../../exact/store.ts";
+import { copyToHost, download, keepMatrix } from "../transfer.ts";
 import type { BatchLU, RefineOptions } from "../types.ts";
+import { exgemm } from "./gemm.ts";
 import { exgemv } from "./gemv.ts";
-import { extrsv } from "./trsv.ts";
+import { checkRows, extrsm, extrsv } from "./trsv.ts";
 
 /** What exlu computes: L and U, the pivots, and what LU.solve works with. */
 export interface Factors {
@@ -126,21 +135,30 @@ export function* exluBatch(data: Operand, n: number, count: number): Routine<Bat
   return { lu, pivots, info };
 }
 
-/** The solution of A x = b from the factors of A. */
-export function* solveFactored(factors: Factors, b: Operand, options: RefineOptions = {}): Routine<Real> {
-  const { lu, copy } = factors;
+/** The solution of A x = b from the factors of A; of A X = B if b is a matrix. */
+export function* solveFactored(factors: Factors, b: Operand | MatrixOperand, options: RefineOptions = {}): Routine<Real | Matrix<Real>> {
+  const { lu } = factors;
   if (lu.rows !== lu.cols) throw new ShapeError(`LU.solve: the matrix is ${lu.rows} by ${lu.cols}, expected a square one`);
-  checkVectorOf("LU.solve", "b", b, checkVector("LU.solve", "lu.data", lu.data), "A");
-  checkSize("LU.solve", "b", b, lu.rows, "the order of A");
+  const format = checkVector("LU.solve", "lu.data", lu.data);
+  if (isMatrix(b)) {
+    checkMatrixOf("LU.solve", "b", b, format, "A");
+    checkRows("LU.solve", "b", b, lu.rows, "the order of A");
+  } else {
+    checkSameFormat("LU.solve", "b", checkVector("LU.solve", "b", b, "a matrix, "), format, "A");
+    checkSize("LU.solve", "b", b, lu.rows, "the order of A");
+  }
   checkOptions("LU.solve", options, ["refine"]);
   const { refine = 0 } = options;
   checkCount("LU.solve", "refine", refine, 0);
+  return yield* isMatrix(b) ? solveMatrix(factors, b, refine) : solveVector(factors, b, refine);
+}
 
+function* solveVector(factors: Factors, b: Operand, refine: number): Routine<Real> {
   // The caller may change b between two steps.
   const right = isOnHost(b) ? copyOf("LU.solve", b) : yield* download<Real>("LU.solve", b);
   const x = yield* substitute(factors, copyOf("LU.solve", right));
   for (let step = 0; step < refine && x.every(Number.isFinite); step++) {
-    const r = yield* exgemv(-1, copy, x, 1, copyOf("LU.solve", right));
+    const r = yield* exgemv(-1, factors.copy, x, 1, copyOf("LU.solve", right));
     correct(x, yield* substitute(factors, r));
   }
   return x;
@@ -150,6 +168,34 @@ export function* solveFactored(factors: Factors, b: Operand, options: RefineOpti
 function* substitute({ kept, pivots }: Factors, b: Real): Routine<Real> {
   for (const [k, p] of pivots.entries()) [b[k], b[p]] = [b[p] as number, b[k] as number];
   return yield* extrsv(kept, yield* extrsv(kept, b, { unit: true }), { uplo: "upper" });
+}
+
+// The same for the columns of B.
+function* solveMatrix(factors: Factors, b: MatrixOperand, refine: number): Routine<Matrix<Real>> {
+  const { rows, cols, order } = b;
+  const right = yield* copyToHost("LU.solve", stridedView(b));
+  const X = yield* substituteMatrix(factors, compact(copyOf("LU.solve", right), rows, cols));
+  for (let step = 0; step < refine; step++) {
+    const finite = finiteColumns(X.data, cols);
+    if (!finite.includes(true)) break;
+    const R = yield* exgemm(-1, factors.copy, X, 1, compact(copyOf("LU.solve", right), rows, cols));
+    clearColumns(R.data, finite);
+    correctColumns(X.data, (yield* substituteMatrix(factors, R)).data, finite);
+  }
+  if (order === "row") return X;
+  return { ...X, order, ld: rows, data: rowMajorCopy("LU.solve", stridedView(X, true)) };
+}
+
+// Swap the rows of B, then solve with L and with U.
+function* substituteMatrix({ kept, pivots }: Factors, B: Matrix<Real>): Routine<Matrix<Real>> {
+  const { data, cols } = B;
+  for (const [k, p] of pivots.entries()) {
+    if (p === k) continue;
+    const row = data.slice(k * cols, (k + 1) * cols);
+    data.copyWithin(k * cols, p * cols, (p + 1) * cols);
+    data.set(row, p * cols);
+  }
+  return yield* extrsm(kept, yield* extrsm(kept, B, { unit: true }), { uplo: "upper" });
 }
 
 function compact<V extends Operand>(data: V, rows: number, cols: number): MatrixOperand<V> {

@@ -4,7 +4,7 @@
 import { checkCount, checkFlag, checkOptions, checkSameFormat, checkSize, checkVector, checkWord, describe } from "../../arrays/checks.ts";
 import { ShapeError, ValueError } from "../../arrays/errors.ts";
 import { asRow, checkMatrix, rowMajor, type StridedMatrix, type StridedOperand, stridedView } from "../../arrays/matrix.ts";
-import { isSparse, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { isMatrix, isSparse, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse } from "../../arrays/sparse.ts";
 import type { Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
@@ -99,9 +99,6 @@ export function checkRightHandSides(routine: string, b: Operand | MatrixOperand,
   if (b.rows !== n) throw new ShapeError(`${routine}: b has ${b.rows} rows, expected ${n} (the order of A)`);
   return { entries: stridedView(b), order: b.order };
 }
-
-const isMatrix = (b: Operand | MatrixOperand): b is MatrixOperand =>
-  typeof b === "object" && b !== null && !ArrayBuffer.isView(b) && "data" in b;
 
 /** Copies of the columns of b. */
 export function copyColumns({ data, offset, rows, cols, rowStride, colStride }: StridedMatrix): Float64Array[] {

@@ -1,6 +1,7 @@
 // Plans for sptrsv on the calling thread and on threads: the set-up phase of the sparse paper (levels, blocks, storage) for its
 // Algorithms 1 to 4, for gsf and for the serial loop. sptrsv.ts calls it on engines that do not build plans themselves.
 import { ShapeError } from "../../arrays/errors.ts";
+import type { StridedMatrix } from "../../arrays/matrix.ts";
 import { checkPatternAttached } from "../../arrays/sparse.ts";
 import { checkDiagonal, type HostTriangle } from "../../arrays/triangle.ts";
 import type { Real } from "../../arrays/types.ts";
@@ -109,6 +110,9 @@ function asPlan(plan: Plan): SparsePlan {
     isCollected: memory.entries.isCollected === true && memory.tasks.isCollected === true && !memory.resident,
     *solve(b: Real, x: Real): Routine<void> {
       yield (kernels) => (kernels as unknown as SystemKernels).sptrsv(system, b, x);
+    },
+    *solveColumns(B: StridedMatrix, X): Routine<void> {
+      yield (kernels) => (kernels as unknown as SystemKernels).sptrsm(system, B, X);
     },
     // biome-ignore lint/correctness/useYield: on this engine no step is needed
     *withValues(values: Real, inUse) {

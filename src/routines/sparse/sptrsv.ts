@@ -1,16 +1,27 @@
 // The routine sptrsv: checks the arguments, has a plan built by the engine or by plan.ts, and wraps it as the TriangularPlan that users
 // hold. Called by routines.ts. The schedules are those of the sparse paper; types.ts has the options.
-import { checkCount, checkFlag, checkOptions, checkSize, checkVectorOf, checkWord } from "../../arrays/checks.ts";
+import {
+  checkCount,
+  checkFlag,
+  checkOptions,
+  checkSameFormat,
+  checkSize,
+  checkVector,
+  checkVectorOf,
+  checkWord,
+  describe,
+} from "../../arrays/checks.ts";
 import { EngineError, ShapeError } from "../../arrays/errors.ts";
-import { asRow, checkSeparate } from "../../arrays/matrix.ts";
-import { isOnHost, type Operand, type SparseOperand } from "../../arrays/operands.ts";
+import { asRow, checkMatrixOf, checkSeparate, compactLike, stridedView } from "../../arrays/matrix.ts";
+import { isMatrix, isOnHost, type MatrixOperand, type Operand, type SparseOperand } from "../../arrays/operands.ts";
 import { checkSparse, patternInfoOf } from "../../arrays/sparse.ts";
 import { isTriangleOnHost, type TriangleSource } from "../../arrays/triangle.ts";
-import type { Format } from "../../arrays/types.ts";
+import type { Format, Matrix, Real } from "../../arrays/types.ts";
 import { copyOf, newVector } from "../../arrays/vectors.ts";
 import type { Wait } from "../../engines/device.ts";
 import { SCHEDULES, type SparsePlan, type SystemKernels } from "../../engines/kernels.ts";
 import type { AsyncKernels, MatrixKernels, Routine, Run } from "../../engines/steps.ts";
+import { checkRows } from "../dense/trsv.ts";
 import { Lifetime } from "../lifetime.ts";
 import { type Output, outputOf } from "../outputs.ts";
 import { analyse } from "./plan.ts";
@@ -49,7 +60,7 @@ export function planOn(kernels: MatrixKernels | AsyncKernels, triangle: Triangle
 
 function* solve(plan: SparsePlan, format: Format, b: Operand, out?: Operand): Routine<Operand> {
   const { n } = plan;
-  checkVectorOf("TriangularPlan.solve", "b", b, format, "A");
+  checkSameFormat("TriangularPlan.solve", "b", checkVector("TriangularPlan.solve", "b", b, "a matrix, "), format, "A");
   checkSize("TriangularPlan.solve", "b", b, n, "the order of A");
   if (out !== undefined) {
     checkVectorOf("TriangularPlan.solve", "out", out, format, "A");
@@ -68,6 +79,18 @@ function* solve(plan: SparsePlan, format: Format, b: Operand, out?: Operand): Ro
   return out;
 }
 
+// The same for the columns of B.
+function* solveMatrix(plan: SparsePlan, format: Format, B: MatrixOperand, out?: Operand): Routine<Matrix<Real>> {
+  checkMatrixOf("TriangularPlan.solve", "b", B, format, "A");
+  checkRows("TriangularPlan.solve", "b", B, plan.n, "the order of A");
+  if (out !== undefined) throw new ShapeError(`TriangularPlan.solve: out is ${describe(out)}, expected none if b is a matrix`);
+  const { rows, cols, order } = B;
+  const right = stridedView(B);
+  const data = newVector("TriangularPlan.solve", B.data, rows * cols);
+  if (data.length > 0) yield* plan.solveColumns(right, compactLike(right, data));
+  return { data, rows, cols, order, ld: order === "row" ? cols : rows, offset: 0 };
+}
+
 // A call that has to wait copies arrays on the host, because the caller may change them. Residents are borrowed until the call resolves.
 const lastingCopy = (routine: string, x: Operand): Operand => (isOnHost(x) ? copyOf(routine, x) : x);
 
@@ -83,14 +106,17 @@ function publicPlan(first: SparsePlan, format: Format, entries: number, run: Run
     idle: () => freeReplaced(state),
     isCollected,
   });
-  function* solveWithPlan(b: Operand, out?: Operand): Routine<Operand> {
+  function* solveWithPlan(b: Operand | MatrixOperand, out?: Operand): Routine<Operand | MatrixOperand> {
     lifetime.checkOpen("TriangularPlan.solve");
     let right = b;
     if (state.updating) {
-      right = lastingCopy("TriangularPlan.solve", b);
+      right = isMatrix(b) ? { ...b, data: lastingCopy("TriangularPlan.solve", b.data) } : lastingCopy("TriangularPlan.solve", b);
       yield* afterUpdates(state);
     }
-    return yield* lifetime.use(solve(state.plan, format, right, out));
+    const { plan } = state;
+    return yield* lifetime.use<Operand | MatrixOperand>(
+      isMatrix(right) ? solveMatrix(plan, format, right, out) : solve(plan, format, right, out),
+    );
   }
   function* updateValues(values: Operand): Routine<void> {
     lifetime.checkOpen("TriangularPlan.update");
@@ -112,7 +138,7 @@ function publicPlan(first: SparsePlan, format: Format, entries: number, run: Run
       return state.plan.levels();
     },
     bytes,
-    solve: (b: Operand, out?: Operand) => run(solveWithPlan(b, out)),
+    solve: (b: Operand | MatrixOperand, out?: Operand) => run(solveWithPlan(b, out)),
     update: (values: Operand) => run(updateValues(values)),
     free: () => run(freePlan()),
   };

@@ -1,5 +1,5 @@
 // The public types of sptrsv: options, plans, and the routines for one precision. Exported by src/index.ts.
-import type { Real, Sparse } from "../../arrays/types.ts";
+import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import type { Schedule as Scheduled } from "../../engines/kernels.ts";
 
 /** A schedule of the sparse paper, the serial loop, or "auto", which lets the analysis choose. */
@@ -32,6 +32,8 @@ export interface TriangularPlan<V extends Real = Float64Array> {
   readonly bytes: number;
   /** The solution for this right-hand side: in `out`, which shares nothing with b, or in a new vector. */
   solve(b: V, out?: V): V;
+  /** The solution for every column of B, a new matrix in the order of B. A column's bits do not depend on its neighbours. */
+  solve(B: Matrix<V>): Matrix<V>;
   /** Take new values on the same pattern, in the order of A.values. If they are invalid, the plan is unchanged. */
   update(values: V): void;
   /** Free the memory now, rather than when the plan is garbage-collected. The plan cannot be used afterwards. */

@@ -1,5 +1,5 @@
 // Triangular solves on a device, with exact sums and optional refinement. Called by the engine; follows the triangular paper.
-import { type StridedOperand, zeroOnDiagonal } from "../../../arrays/matrix.ts";
+import { type StridedMatrix, type StridedOperand, zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, KernelArgument, Work } from "../../device.ts";
 import type { ExactStage, Substitution } from "../../kernels.ts";
@@ -71,6 +71,7 @@ class TriangularSystem {
     private readonly A: DeviceMatrix,
     private readonly how: Substitution,
     private readonly width: number,
+    private readonly columns: number, // of the matrix of right-hand sides
     private unchecked: boolean, // whether the first solve must look for zeros on the diagonal, and throw
     private readonly stage?: ExactStage, // for all sums of rows
   ) {
@@ -89,6 +90,12 @@ class TriangularSystem {
       KIND: rounding === "corrected" ? "CORRECTED" : rounding === "paper" && !unit ? "PAPER" : "SINGLE",
     };
   }
+
+  /** From now on, right-hand sides and solutions are columns of a matrix: their first element, and the step to the next. */
+  useColumn(start: number, step: number): void {
+    this.column = { start, step };
+  }
+  private column = { start: 0, step: 1 };
 
   // Launch a kernel whose work-groups have blocks of rows.
   private launch(name: string, source: string, rows: number, args: readonly KernelArgument[], more: Defines = {}): void {
@@ -151,7 +158,8 @@ class TriangularSystem {
 
   // The position of unknown `from` in a vector, and the step to the next.
   private order(from = 0): [number, number] {
-    return [this.element(from), this.how.upper ? -1 : 1];
+    const { start, step } = this.column;
+    return [start + this.element(from) * step, this.how.upper ? -step : step];
   }
 
   unknowns(x?: DeviceBuffer): Unknowns {
@@ -159,7 +167,7 @@ class TriangularSystem {
   }
 
   private vector(): DeviceBuffer {
-    return this.scope.scratch(this.width * this.n);
+    return this.scope.scratch(this.width * this.n * this.columns);
   }
 
   /** Memory for a refinement. */
@@ -167,16 +175,54 @@ class TriangularSystem {
     return { r: this.vector(), d: this.unknowns() };
   }
 
+  // Rows of a work-group.
+  private get block(): number {
+    return this.stage === undefined ? this.tuning.block : 1;
+  }
+
   /** Solve for the unknowns from..to of x, given those before them, in the system that begins with unknown `first`. */
-  *solve(b: DeviceBuffer, { published, x }: Unknowns, from: number, to: number, first = 0): Work<void> {
-    const { device, routine } = this.scope;
-    const block = this.stage === undefined ? this.tuning.block : 1; // rows of a work-group
+  *solve(b: DeviceBuffer, x: Unknowns, from: number, to: number, first = 0): Work<void> {
+    const checks = this.start(b, x, from, to, first);
+    if (to - from <= this.block && !checks) return; // a single group does not wait
+    const state = new Int32Array(STATE_WORDS);
+    yield this.scope.device.read(this.state, state);
+    if (this.hasFailed(state)) this.startByBlocks(b, x, from, to, first);
+  }
+
+  /** The same for all unknowns of `count` columns, one after another on the device; useColumn(j) selects column j. */
+  *solveColumns(b: DeviceBuffer, x: Unknowns, count: number, useColumn: (j: number) => void): Work<void> {
+    const { device } = this.scope;
+    const states = this.scope.scratch(4 * STATE_WORDS * count);
+    for (let j = 0; j < count; j++) {
+      useColumn(j);
+      this.start(b, x, 0, this.n, 0);
+      device.copy(this.state, states, 4 * STATE_WORDS, 0, 4 * STATE_WORDS * j);
+    }
+    const found = new Int32Array(STATE_WORDS * count);
+    yield device.read(states, found);
+    for (let j = 0; j < count; j++) {
+      if (!this.hasFailed(found.subarray(STATE_WORDS * j))) continue;
+      useColumn(j);
+      this.startByBlocks(b, x, 0, this.n, 0);
+    }
+  }
+
+  // Throws if the diagonal has a zero. True if a wait was abandoned.
+  private hasFailed(state: Int32Array): boolean {
+    const zero = state[SINGULAR] as number;
+    if (zero > 0) throw zeroOnDiagonal(this.scope.routine, "T", this.A.rows - zero);
+    return state[FAILED] !== 0;
+  }
+
+  // Launch the solve. Returns whether it looks for zeros on the diagonal, as the first one may have to.
+  private start(b: DeviceBuffer, x: Unknowns, from: number, to: number, first: number): boolean {
+    const { device } = this.scope;
     device.fill(this.state, ZERO);
     const { offset, rowStride, colStride, rows } = this.A;
     const checked = this.unchecked ? rows : 0;
     const diagonal = BigInt64Array.of(BigInt(offset), BigInt(rowStride), BigInt(colStride), 0n);
     this.forEach("trsvOpen", Math.max(to - from, checked), [
-      published,
+      x.published,
       from - first,
       to - first,
       this.A.buffer,
@@ -184,23 +230,22 @@ class TriangularSystem {
       checked,
       this.state,
     ]);
-    const launch = (begin: number, end: number) => {
-      const args = [this.A.buffer, this.origin(first), b, x, published, this.state, begin - first, end - first, ...this.order(first)];
-      this.launchSolve(begin, end, args);
-    };
-    launch(from, to);
-    if (to - from <= block && checked === 0) return; // a single group does not wait
+    this.launchRows(b, x, from, to, first);
     this.unchecked = false;
-    const state = new Int32Array(STATE_WORDS);
-    yield device.read(this.state, state);
-    const zero = state[SINGULAR] as number;
-    if (zero > 0) throw zeroOnDiagonal(routine, "T", rows - zero);
-    if (state[FAILED] === 0) return;
-    // Work-groups did not run side by side: launch one after another.
-    for (let begin = from; begin < to; begin += block) {
-      device.fill(this.state, ZERO);
-      launch(begin, Math.min(begin + block, to));
+    return checked > 0;
+  }
+
+  // Work-groups did not run side by side: launch one after another.
+  private startByBlocks(b: DeviceBuffer, x: Unknowns, from: number, to: number, first: number): void {
+    for (let begin = from; begin < to; begin += this.block) {
+      this.scope.device.fill(this.state, ZERO);
+      this.launchRows(b, x, begin, Math.min(begin + this.block, to), first);
     }
+  }
+
+  private launchRows(b: DeviceBuffer, { published, x }: Unknowns, begin: number, end: number, first: number): void {
+    const args = [this.A.buffer, this.origin(first), b, x, published, this.state, begin - first, end - first, ...this.order(first)];
+    this.launchSolve(begin, end, args);
   }
 
   /** r := RN(b - T x), entries from..to. */
@@ -241,6 +286,31 @@ export function trsvBy(scope: Scope, stage: ExactStage, T: StridedOperand, b: Op
   return solveBy(scope, stage, T, b, x, how, trsvTuning(scope.device));
 }
 
+/** X := the solutions for the columns of B, which are solved one after another on the device. */
+export function* trsm(
+  scope: Scope,
+  T: StridedOperand,
+  B: StridedOperand,
+  X: StridedMatrix,
+  how: Substitution,
+  tuning = trsvTuning(scope.device),
+): Work<void> {
+  const right = scope.matrix(B); // compact, as X is
+  const unchecked = !isOnHost(T.data) && !how.unit;
+  const system = new TriangularSystem(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, B.cols, unchecked);
+  const solution = system.unknowns(scope.result(X.data));
+  const useColumn = (j: number): void => system.useColumn(right.offset + j * right.colStride, right.rowStride);
+  if (how.refine + how.refineBlocks === 0) yield* system.solveColumns(right.buffer, solution, B.cols, useColumn);
+  else {
+    const work = workFor(system, how);
+    for (let j = 0; j < B.cols; j++) {
+      useColumn(j);
+      yield* solveAndRefine(system, how, right.buffer, solution, work);
+    }
+  }
+  yield* scope.store(solution.x, X.data);
+}
+
 function* solveBy(
   scope: Scope,
   stage: ExactStage | undefined,
@@ -251,16 +321,37 @@ function* solveBy(
   tuning: TrsvTuning,
 ): Work<void> {
   const unchecked = !isOnHost(T.data) && !how.unit;
-  const system = new TriangularSystem(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, unchecked, stage);
+  const system = new TriangularSystem(scope, tuning, scope.matrix(T), how, T.data.BYTES_PER_ELEMENT, 1, unchecked, stage);
   const right = scope.vector(b);
   const solution = system.unknowns(scope.result(x));
-  const blocks = how.refineBlocks > 0 ? system.newCorrection() : undefined;
-  yield* substitute(system, how, right, solution, blocks);
-  if (how.refine > 0) {
-    const again = (r: DeviceBuffer, d: Unknowns) => substitute(system, how, r, d, blocks);
-    yield* refine(system, how.refine, system.newCorrection(), right, solution, 0, T.rows, again);
-  }
+  yield* solveAndRefine(system, how, right, solution, workFor(system, how));
   yield* scope.store(solution.x, x);
+}
+
+// Memory for the refinement of blocks, and for that of the whole system.
+interface RefinementWork {
+  readonly blocks: Correction | undefined;
+  readonly whole: Correction | undefined;
+}
+
+function workFor(system: TriangularSystem, how: Substitution): RefinementWork {
+  return {
+    blocks: how.refineBlocks > 0 ? system.newCorrection() : undefined,
+    whole: how.refine > 0 ? system.newCorrection() : undefined,
+  };
+}
+
+function* solveAndRefine(
+  system: TriangularSystem,
+  how: Substitution,
+  b: DeviceBuffer,
+  x: Unknowns,
+  { blocks, whole }: RefinementWork,
+): Work<void> {
+  yield* substitute(system, how, b, x, blocks);
+  if (!whole) return;
+  const again = (r: DeviceBuffer, d: Unknowns) => substitute(system, how, r, d, blocks);
+  yield* refine(system, how.refine, whole, b, x, 0, system.n, again);
 }
 
 // Block by block if each block is refined as soon as it is solved, else all at once.

@@ -10,7 +10,7 @@ import { inScope, Scope } from "../device/scope.ts";
 import { type FoundLevels, levelsFound, levelsOfColumns, levelsOfRows, orderByLevels, startLevels } from "./levels.ts";
 import { copyPattern, reorder, tasksOf } from "./reorder.ts";
 import { SetupKernels } from "./setupKernels.ts";
-import { type DeviceSystem, solveSystem, WorkSets } from "./solve.ts";
+import { type DeviceSystem, solveSystem, solveSystemColumns, WorkSets } from "./solve.ts";
 import { compress, countKeys, countLines, type DevicePattern, firstSingular, readTotals, type StoredRows, storedRows } from "./triangle.ts";
 import { setupTuning, type Tuning, tuningFor } from "./tuning.ts";
 import { type DeviceNumbers, gatherNumbers } from "./values.ts";
@@ -134,6 +134,7 @@ function newPlan(
       levels: () => analysis.levels,
       bytes,
       solve: (b: Operand, x: Operand): Routine<void> => solveSystem(system, sets, tuning, b, x),
+      solveColumns: (B, X): Routine<void> => solveSystemColumns(system, sets, tuning, B, X),
       *withValues(from, inUse) {
         const next = inUse ? newNumbers(analysis) : numbers;
         sets.updates++;

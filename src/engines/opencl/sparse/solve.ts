@@ -1,7 +1,12 @@
 // Launches a sparse triangular solve by the schedule of its plan, and reads the solution. Called by plan.ts; follows the sparse paper.
+import { separate } from "../../../arrays/columns.ts";
+import type { StridedMatrix, StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
+import type { Real } from "../../../arrays/types.ts";
+import { newVector, part } from "../../../arrays/vectors.ts";
 import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
+import { keepMatrix } from "../device/memory.ts";
 import { inScope } from "../device/scope.ts";
 import { levelsOfRows, orderByLevels } from "./levels.ts";
 import { realDefines, SetupKernels } from "./setupKernels.ts";
@@ -122,6 +127,56 @@ export function* solveSystem(system: DeviceSystem, sets: WorkSets, tuning: Tunin
       yield* fetchSolution(system, set, solution, x);
     }
     sets.finishedUpdates = Math.max(sets.finishedUpdates, updates);
+  } finally {
+    sets.release(set);
+  }
+}
+
+/**
+ * X := the solutions for the columns of B. They are solved one after another on the device, and read at once. If a wait was abandoned,
+ * all are solved again, one at a time.
+ */
+export function* solveSystemColumns(system: DeviceSystem, sets: WorkSets, tuning: Tuning, B: StridedOperand, X: StridedMatrix): Work<void> {
+  const { device, n, width } = system;
+  const { rows, cols } = B;
+  const transposed = { ...B, rows: cols, cols: rows, rowStride: B.colStride, colStride: B.rowStride };
+  const columns = keepMatrix(device, "TriangularPlan.solve", transposed, true); // each without gaps
+  try {
+    const solutions = newVector("TriangularPlan.solve", X.data, rows * cols);
+    if (sets.failed || !(yield* solveTogether(system, sets, tuning, bufferOf(columns.value.data), solutions)))
+      for (let j = 0; j < cols; j++) {
+        const b = newVector("TriangularPlan.solve", X.data, n);
+        yield device.read(bufferOf(columns.value.data), b, j * n * width);
+        yield* solveSystem(system, sets, tuning, b, part(solutions, j * n, n));
+      }
+    for (let j = 0; j < cols; j++) separate(solutions, j * n, 1, X, j);
+  } finally {
+    columns.free();
+  }
+}
+
+// False if a wait was abandoned.
+function* solveTogether(system: DeviceSystem, sets: WorkSets, tuning: Tuning, columns: DeviceBuffer, solutions: Real): Work<boolean> {
+  const { device, n, width } = system;
+  const set = sets.acquire();
+  try {
+    return yield* inScope(device, "TriangularPlan.solve", function* (scope): Work<boolean> {
+      const count = solutions.length / n;
+      const all = scope.scratch(count * n * width);
+      const words = scope.scratch(count * 4 * SOLVE_WORDS);
+      const { updates } = sets;
+      for (let j = 0; j < count; j++) {
+        device.copy(columns, set.rightHandSide, n * width, j * n * width);
+        launch(system, tuning, set, set.rightHandSide, set.solution);
+        device.copy(set.solution, all, n * width, 0, j * n * width);
+        device.copy(set.words, words, 4 * SOLVE_WORDS, 0, j * 4 * SOLVE_WORDS);
+      }
+      const found = new Int32Array(count * SOLVE_WORDS);
+      yield device.read(words, found);
+      yield device.read(all, solutions);
+      sets.finishedUpdates = Math.max(sets.finishedUpdates, updates);
+      return !found.some((word, at) => at % SOLVE_WORDS === FAILED && word !== 0);
+    });
   } finally {
     sets.release(set);
   }

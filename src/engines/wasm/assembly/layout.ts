@@ -118,6 +118,12 @@ export const JOB_SIZE = 0x110;
 export const LU_BLOCK = 32;
 export const PANEL_COLUMNS = 64;
 
+// Right-hand sides that are lanes of one kernel.
+export const GROUP_COLUMNS = 8;
+// Rows in a block of extrsm, and the bytes that a group of columns has beside its numbers.
+export const TRSM_ROWS = 32;
+export const TRSM_GROUP = 256;
+
 // The record of a column of exlu (dense/luEntries.ts).
 export const LU_COLUMN = 0x20;
 
@@ -155,6 +161,7 @@ export const SPMV_LONG_ROWS = 19;
 export const SPMV_COLUMNS = 20;
 export const COMBINE = 21;
 export const ILU0 = 22;
+export const TRSM = 23;
 
 // Rows of a sparse product with more entries than this are split into pieces, so that several workers share them.
 export const LONG_ROW = 16384;

@@ -1,6 +1,6 @@
 // The entry point of the module for matrices, sparse systems and multithreaded reductions. The host and its workers call work() with
 // a job record (layout.ts); the other exports give workspace sizes and serve the analysis of sparse patterns.
-import { COMBINE, GEMM, GEMV_COLUMNS, GEMV_ROWS, ILU0, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPMV_COLUMNS, SPMV_LONG_ROWS, SPMV_ROWS, SPTRSV, SUBTRACT_MODULO, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
+import { COMBINE, GEMM, GEMV_COLUMNS, GEMV_ROWS, ILU0, JOB_FROM_SINGLE, JOB_KIND, JOB_SINGLE, KAHN, LU, LU_BATCH, MAGNITUDES, INVERT, APPROXIMATE_LU, APPROXIMATE_RESIDUAL, APPROXIMATE_SOLVE, REDUCE, SPMV_COLUMNS, SPMV_LONG_ROWS, SPMV_ROWS, SPTRSV, SUBTRACT_MODULO, TRSM, TRSV_COLUMNS, TRSV_ROWS, WEIGH } from "./layout";
 import { clear } from "./exact/ladder";
 import { gemm } from "./dense/gemm";
 import { gemvByColumns, gemvByRows } from "./dense/gemv";
@@ -19,9 +19,11 @@ import { approximateLu, approximateSolve } from "./solve/jobs";
 import { reduce } from "./level1/reduce";
 import { residual } from "./solve/residual";
 import { weigh } from "./solve/weigh";
+import { trsm } from "./dense/trsm";
 import { trsvByColumns, trsvByRows } from "./dense/trsv";
 export { setFrame } from "./frame";
 export { luWork } from "./dense/lu";
+export { trsmWork } from "./dense/trsm";
 export {
   luRanksBegin, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksPack, luRanksPivot, luRanksPivots,
   luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
@@ -42,6 +44,7 @@ export function work(job: usize, worker: i32): void {
     case GEMM: if (single) gemm<f32>(job); else gemm<f64>(job); break;
     case TRSV_ROWS: if (single) trsvByRows<f32>(job, worker); else trsvByRows<f64>(job, worker); break;
     case TRSV_COLUMNS: if (single) trsvByColumns<f32>(job, worker); else trsvByColumns<f64>(job, worker); break;
+    case TRSM: if (single) trsm<f32>(job, worker); else trsm<f64>(job, worker); break;
     case LU: lu(job, worker); break;
     case LU_BATCH: luBatch(job, worker); break;
     case REDUCE: if (single) reduce<f32>(job, worker); else reduce<f64>(job, worker); break;

@@ -1,17 +1,19 @@
-// The dense matrix routines as jobs: exgemv, exgemm, extrsv and exlu. Called by wasm/index.ts and threads/index.ts; the kernels are in
+// The dense matrix routines as jobs: exgemv, exgemm, extrsv, extrsm and exlu. Called by wasm/index.ts and threads/index.ts; the kernels are in
 // assembly/dense/.
 
+import { interleave, separate } from "../../../arrays/columns.ts";
 import { contiguousLines, type StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { aligned, copyPart } from "../../../arrays/vectors.ts";
-import { correct } from "../../../exact/store.ts";
+import { clearColumns, correct, correctColumns, finiteColumns } from "../../../exact/store.ts";
 import type { Substitution } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
 import { bytesFor, locationOf, type MatrixLocation, type Space } from "../space.ts";
+import { groupedColumns, groupsOf } from "./groups.ts";
 import type { Job, JobSteps } from "./job.ts";
 
-const { RECORD } = layout;
+const { GROUP_COLUMNS, RECORD, TRSM_GROUP } = layout;
 const FINISH = { single: layout.SINGLE, paper: layout.PAPER, corrected: layout.CORRECTED } as const;
 
 /** How a matrix outside the arena is copied into it: this number of contiguous lines at a time. */
@@ -254,6 +256,105 @@ function* trsvPass(
     job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end).set(layout.JOB_NEXT, k).set(layout.JOB_DONE, k);
     yield;
   }
+}
+
+// ---------------------------------------------------------------- T X = B
+
+/** The number of columns that trsm() solves in groups. The others are solved by trsv(). */
+export function trsmColumns(cols: number, how: Substitution, workers: number): number {
+  const grouped = groupedColumns(cols);
+  // A group is the work of one worker, while all workers share a column.
+  return how.refineBlocks > 0 || 2 * groupsOf(grouped) < workers ? 0 : grouped;
+}
+
+const groupBytes = (n: number, cols: number): number => aligned(8 * n * GROUP_COLUMNS) * groupsOf(cols);
+const trsmWork = (arena: Arena, n: number): number => aligned(arena.call("trsmWork", n));
+
+/** Without the matrix itself, if it is not streamed. */
+export function trsmBytes(
+  arena: Arena,
+  T: StridedMatrix,
+  cols: number,
+  how: Substitution,
+  streamed: Streamed | undefined,
+  workers: number,
+): number {
+  const vectors = (how.refine > 0 ? 4 : 2) * groupBytes(T.rows, cols) + aligned(groupsOf(cols) * TRSM_GROUP);
+  const chunk = streamed ? aligned(streamed.lines * T.cols * T.data.BYTES_PER_ELEMENT) : 0;
+  return vectors + workers * trsmWork(arena, T.rows) + chunk;
+}
+
+/**
+ * Solve for the first `cols` columns of B. The kernels work on binary64 copies, eight columns interleaved, with rows in the order of
+ * substitution. A matrix that is streamed has contiguous rows.
+ */
+export function* trsm(
+  space: Space,
+  job: Job,
+  T: StridedMatrix,
+  B: StridedMatrix,
+  X: StridedMatrix,
+  cols: number,
+  how: Substitution,
+  streamed: Streamed | undefined,
+  workers: number,
+): JobSteps {
+  const { arena } = space;
+  const { rows: n, data } = T;
+  const width = data.BYTES_PER_ELEMENT;
+  const groups = groupsOf(cols);
+  const size = groupBytes(n, GROUP_COLUMNS) / 8;
+  const [right, solution] = [0, 0].map(() => space.reserve(groups * size * 8)) as [number, number];
+  const [residual, correction] = how.refine > 0 ? ([0, 0].map(() => space.reserve(groups * size * 8)) as [number, number]) : [0, 0];
+  const sizes = space.reserve(groups * TRSM_GROUP);
+  const workSize = trsmWork(arena, n);
+  const work = space.reserve(workers * workSize);
+  const whole = streamed ? undefined : space.matrix(T);
+  const chunk = streamed ? space.reserve(streamed.lines * T.cols * width) : 0;
+  for (let g = 0; g < groups; g++) interleave(B, g * GROUP_COLUMNS, arena.binary64, right / 8 + g * size, GROUP_COLUMNS, how.upper);
+
+  function* pass(finish: number, rhs: number, given: number, out: number): JobSteps {
+    job
+      .start(layout.TRSM, data)
+      .set(layout.JOB_M, n)
+      .set(layout.JOB_N, groups * GROUP_COLUMNS);
+    job.set(layout.JOB_B, rhs).set(layout.JOB_X, given).set(layout.JOB_OUT, out).set(layout.JOB_C, sizes);
+    job.set(layout.JOB_WORK, work).set(layout.JOB_WORK_SIZE, workSize);
+    job.set(layout.JOB_UNIT, how.unit ? 1 : 0).set(layout.JOB_FINISH, finish);
+    // In the order of substitution every triangle is lower: an upper one begins at its last entry.
+    const locate = ({ address, row, col }: MatrixLocation): void => {
+      const reversed = { address: address + (n - 1) * (row + col), row: -row, col: -col };
+      job.matrix(layout.JOB_A, how.upper ? reversed : { address, row, col });
+    };
+    if (whole) {
+      locate(whole);
+      job.set(layout.JOB_TO, n);
+      yield;
+      return;
+    }
+    const { lines } = streamed as Streamed;
+    for (let k = 0; k < n; k += lines) {
+      const end = Math.min(k + lines, n);
+      const [first, last] = how.upper ? [n - end, n - k] : [k, end];
+      space.copyLines(T, first, last, how.upper ? first : 0, how.upper ? n : last, chunk);
+      locate(locationOf(true, chunk - first * n * width, n * width, width));
+      job.set(layout.JOB_FROM, k).set(layout.JOB_TO, end);
+      yield;
+    }
+  }
+
+  const finish = FINISH[how.rounding];
+  const at = (address: number, g: number): Float64Array => arena.binary64.subarray(address / 8 + g * size, address / 8 + g * size + 8 * n);
+  yield* pass(finish, right, solution, solution);
+  for (let step = 0; step < how.refine; step++) {
+    const finite = Array.from({ length: groups }, (_, g) => finiteColumns(at(solution, g), GROUP_COLUMNS));
+    if (!finite.flat().includes(true)) break;
+    yield* pass(layout.RESIDUAL, right, solution, residual);
+    for (const [g, columns] of finite.entries()) clearColumns(at(residual, g), columns);
+    yield* pass(finish, residual, correction, correction);
+    for (const [g, columns] of finite.entries()) correctColumns(at(solution, g), at(correction, g), columns);
+  }
+  for (let g = 0; g < groups; g++) separate(arena.binary64, solution / 8 + g * size, GROUP_COLUMNS, X, g * GROUP_COLUMNS, how.upper);
 }
 
 // ---------------------------------------------------------------- P A = L U

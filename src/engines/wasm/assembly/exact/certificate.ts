@@ -4,7 +4,7 @@ import { BOUND, GRID, HIGH, LOW, PAPER, ROUND, SINGLE } from "../layout";
 import { U, productExcess, splat, twoSumError } from "../simd";
 
 @inline export const SMALL: f64 = 1.1830521861667747e-271; // 2^-900
-@inline const LARGE: f64 = 1.0715086071862673e301; // 2^1000
+@inline export const LARGE: f64 = 1.0715086071862673e301; // 2^1000
 // A bound is itself a sum of many rounded numbers, and so is its sum with |l|: see src/exact/enclosure.ts.
 @inline export const BOUND_SLACK: f64 = 1.00000095367431640625; // 1 + 2^-20
 @inline export const SUM_SLACK: f64 = 1.0000000000000008882; // 1 + 2^-50
