@@ -33,8 +33,9 @@ let failed: usize = 0; // where to report an entry that overflowed: 1 + its inde
 
 @inline function nonzerosL(i: i32): usize { return nonzeroL + <usize>i * bitBytes(min(m, n)); }
 @inline function nonzerosU(lane: i32): usize { return columns + WIDTH * COLUMN + <usize>lane * bitBytes(min(m, n)); }
+@inline function nonzerosOf(group: i32): usize { return nonzerosU(WIDTH + group); } // of any of its columns
 
-@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * (<usize>COLUMN + bitBytes(steps)); }
+@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * COLUMN + (WIDTH + GROUPS) * bitBytes(steps); }
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {
@@ -103,6 +104,7 @@ function placeColumns(first: i32, group: i32): void {
     placeColumn(columnAt(lane), j < n ? f64.load(columnMaxima + (<usize>j << 3)) : 0, min(m, n));
   }
   memory.fill(nonzerosU(8 * group), 0, 8 * bitBytes(min(m, n)));
+  memory.fill(nonzerosOf(group), 0, bitBytes(min(m, n)));
 }
 
 // Move the sums of rows [from, to) to a coarser grid.
@@ -121,11 +123,12 @@ function startSums(i: i32, first: i32, group: i32): void {
   }
 }
 
-// Subtract the products with rows [k, k + count) of U from the sums of rows [from, to).
+// Subtract the products with rows [k, k + count) of U from the sums of rows [from, to), except where all of them are zero.
 function subtractProducts(group: i32, from: i32, to: i32, k: i32, count: i32): void {
   for (; count > 0; k += DEPTH, count -= DEPTH) {
-    const depth = min(DEPTH, count), pb = packedAt(group, k);
-    for (let i = from; i < to; ++i) strip<f64, Unchecked>(at(i, k), 8, pb, 64, depth, sumsOf(i, group));
+    const depth = min(DEPTH, count), pb = packedAt(group, k), bits = bitBytes(k & ~127), bitCount = (k & 127) + depth;
+    for (let i = from; i < to; ++i)
+      if (meet(nonzerosL(i) + bits, nonzerosOf(group) + bits, bitCount)) strip<f64, Unchecked>(at(i, k), 8, pb, 64, depth, sumsOf(i, group));
   }
 }
 
@@ -153,7 +156,7 @@ function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
       f64.store(at(i, first + lane), u);
     }
     f64.store(packedAt(lane >> 3, i) + ((lane & 7) << 3), u);
-    if (u != 0) setBit(nonzerosU(lane), i);
+    if (u != 0) { setBit(nonzerosU(lane), i); setBit(nonzerosOf(lane >> 3), i); }
     if (!fits(columnAt(lane), u)) coarsen(lane, i + 1, end);
   }
 }
