@@ -6,6 +6,7 @@ import { frame } from "../frame";
 import { FRAME, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_ALPHA, JOB_B, JOB_B_COL, JOB_B_ROW, JOB_BETA, JOB_C, JOB_C_COL, JOB_C_ROW, JOB_K, JOB_M, JOB_N, JOB_WORK, ROUND, SCRATCH_X, SCRATCH_Y } from "../layout";
 import { MAX_TERM, MIN_GRID, binade, grid } from "../grid";
 import { recordDecided, resetHistory, skipFilter } from "./history";
+import { bitBytes, markNonzeros, meet } from "./nonzeros";
 import { encloseSliced, multiplySliced } from "./slices";
 import { setScalars, setTerms, settle } from "../exact/settle";
 import { one } from "../simd";
@@ -21,6 +22,12 @@ import { addressAt, barrier, i32At, take } from "../team";
 // A byte for each entry of a tile, at the end of the frame: whether the entry is still undecided.
 @inline function undecided(i: i32, j: i32): usize { return frame + FRAME - TILE_ROWS * TILE_COLUMNS + <usize>(j * TILE_ROWS + i); }
 @inline function sums(): usize { return frame + SCRATCH_Y; }
+// The nonzero entries of the rows of A and of the columns of B, after the products: for up to MAX_MARKED terms they fit in the place of
+// packedB().
+@inline const MIN_MARKED: i32 = 256; // undecided entries of a tile that make marking worthwhile
+@inline const MAX_MARKED: i32 = 8192;
+@inline function nonzerosA(i: i32, K: i32): usize { return packedB() + <usize>i * bitBytes(K); }
+@inline function nonzerosB(j: i32, K: i32): usize { return nonzerosA(TILE_ROWS + j, K); }
 
 // The exponents of the rows of A and then of the columns of B, 4 bytes each. OUT_OF_RANGE makes every grid NaN.
 @inline const OUT_OF_RANGE: i32 = 100000;
@@ -110,6 +117,24 @@ function computeTile<T>(job: usize, i0: i32, j0: i32): void {
       put<T>(to, v);
       store<u8>(undecided(i, j), 0);
       --left; ++decided;
+    }
+  }
+  // Sums without a nonzero product are exactly zero. (With an infinity or a NaN the exponent is out of range.) Marking costs 5 % of a tile.
+  if (left >= MIN_MARKED && K <= MAX_MARKED && alpha - alpha == 0) {
+    markNonzeros<T>(A + <usize>i0 * aRow, aRow, aCol, rows, K, nonzerosA(0, K));
+    markNonzeros<T>(B + <usize>j0 * bCol, bCol, bRow, cols, K, nonzerosB(0, K));
+    for (let j = 0; j < cols; ++j) {
+      let to = C + <usize>i0 * cRow + <usize>(j0 + j) * cCol;
+      for (let i = 0; i < rows; ++i, to += cRow) {
+        const inRange = i32.load(rowExponents + (<usize>(i0 + i) << 2)) + i32.load(colExponents + (<usize>(j0 + j) << 2)) < OUT_OF_RANGE >> 1;
+        if (load<u8>(undecided(i, j)) == 0 || !inRange || meet(nonzerosA(i, K), nonzerosB(j, K), K)) continue;
+        setRecord(frame, 0, 0, 0);
+        const v = certifiedCombination(frame, 1, beta, beta == 0 ? 0 : one<T>(to), single);
+        if (v != v) continue;
+        put<T>(to, v);
+        store<u8>(undecided(i, j), 0);
+        --left; ++decided;
+      }
     }
   }
   // Slicing costs as much as settling 32 entries of every row and column.

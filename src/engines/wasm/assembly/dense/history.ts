@@ -13,5 +13,10 @@ export function recordDecided(count: i32): void { failures = count == 0 ? failur
 export let extraBinades: i32 = 0;
 @inline export function setExtraBinades(binades: i32): void { extraBinades = binades; }
 
+// The binade of the largest terms of the last rows, for rows whose first terms are zero.
+@inline export const NO_BINADE: i32 = -2000;
+export let usualBinade: i32 = NO_BINADE;
+@inline export function setUsualBinade(binade: i32): void { usualBinade = binade; }
+
 // Start with a new matrix.
-export function resetHistory(): void { extraBinades = failures = 0; }
+export function resetHistory(): void { extraBinades = failures = 0; usualBinade = NO_BINADE; }

@@ -7,6 +7,7 @@
 // luEntries.ts explains why sums need no check.
 import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, LU_BLOCK } from "../layout";
 import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
+import { bitBytes, meet, setBit } from "./nonzeros";
 import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take } from "../team";
 
@@ -17,8 +18,8 @@ import { addressAt, barrier, i32At, take } from "../team";
 @inline const ROWS: i32 = 32; // rows that a worker takes at a time
 
 // The current matrix, m by n, row by row, factored in place, and the workspace: the sums of a block of columns, packed rows of U, for
-// each column its grid, its sum of magnitudes and the number of its moves, for each row whether its part of L has a nonzero entry, one
-// row of U, and the largest magnitude of each column.
+// each column its grid, its sum of magnitudes and the number of its moves, the nonzero entries of the columns of U and of the rows of L
+// (nonzeros.ts), one row of U, and the largest magnitude of each column.
 let W: usize = 0, m: i32 = 0, n: i32 = 0, single: bool = false;
 let sums: usize = 0, packed: usize = 0, columns: usize = 0, nonzeroL: usize = 0, pivotRow: usize = 0, columnMaxima: usize = 0;
 let groups: i32 = 0; // groups of eight columns in the current block, fewer than GROUPS at the right edge
@@ -31,11 +32,15 @@ let failed: usize = 0; // where to report an entry that overflowed: 1 + its inde
 @inline function packedAt(group: i32, k: i32): usize { return packed + (<usize>(group * min(m, n) + k) << 6); }
 @inline function columnAt(lane: i32): usize { return columns + lane * COLUMN; }
 
-@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * COLUMN; }
+@inline function nonzerosL(i: i32): usize { return nonzeroL + <usize>i * bitBytes(min(m, n)); }
+@inline function nonzerosU(lane: i32): usize { return columns + WIDTH * COLUMN + <usize>lane * bitBytes(min(m, n)); }
+@inline function nonzerosOf(group: i32): usize { return nonzerosU(WIDTH + group); } // of any of its columns
+
+@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * COLUMN + (WIDTH + GROUPS) * bitBytes(steps); }
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {
-  return <usize>rows * (GROUPS * SUMS) + 2 * blockSpace(min(rows, cols)) + ((<usize>rows + 7) & ~7) + WIDTH * 8 + 8 + (<usize>cols << 3);
+  return <usize>rows * (GROUPS * SUMS) + 2 * blockSpace(min(rows, cols)) + <usize>rows * bitBytes(min(rows, cols)) + WIDTH * 8 + 8 + (<usize>cols << 3);
 }
 
 function setMatrix(theJob: usize, data: usize, work: usize): void {
@@ -43,13 +48,13 @@ function setMatrix(theJob: usize, data: usize, work: usize): void {
   sums = work;
   spaces = sums + <usize>m * (GROUPS * SUMS);
   nonzeroL = spaces + 2 * blockSpace(min(m, n));
-  pivotRow = nonzeroL + ((<usize>m + 7) & ~7);
+  pivotRow = nonzerosL(m);
   columnMaxima = pivotRow + WIDTH * 8 + 8;
 }
 
 // Before the factorization: L has no entries yet. Find the largest magnitude in every column, which no row swap changes.
 function initialize(): void {
-  memory.fill(nonzeroL, 0, m);
+  memory.fill(nonzeroL, 0, <usize>m * bitBytes(min(m, n)));
   memory.fill(columnMaxima, 0, <usize>n << 3);
   const even = (<usize>n & ~1) << 3;
   for (let i = 0; i < m; ++i) {
@@ -72,7 +77,7 @@ function useBlock(first: i32): void {
   return v == v ? v : settleEntry(i, j, lane, N, bound);
 }
 function settleEntry(i: i32, j: i32, lane: i32, N: i32, bound: f64): f64 {
-  const lane8 = (lane & 7) << 3, a = f64.load(at(i, j)), hasProducts = N != 0 && load<u8>(nonzeroL + i) != 0;
+  const lane8 = (lane & 7) << 3, a = f64.load(at(i, j)), hasProducts = meet(nonzerosL(i), nonzerosU(lane), N);
   let v = decided(sumsOf(i, lane >> 3) + lane8, columnAt(lane), bound, a, hasProducts, single);
   if (v != v) v = exactEntry(a, at(i, 0), packedAt(lane >> 3, 0) + lane8, N, single);
   if (!(v - v == 0)) reportOverflow(failed, <i32>((at(i, j) - addressAt(job, JOB_A)) >> 3));
@@ -100,6 +105,8 @@ function placeColumns(first: i32, group: i32): void {
     const j = first + lane;
     placeColumn(columnAt(lane), j < n ? f64.load(columnMaxima + (<usize>j << 3)) : 0, min(m, n));
   }
+  memory.fill(nonzerosU(8 * group), 0, 8 * bitBytes(min(m, n)));
+  memory.fill(nonzerosOf(group), 0, bitBytes(min(m, n)));
 }
 
 // Move the sums of rows [from, to) to a coarser grid.
@@ -118,11 +125,12 @@ function startSums(i: i32, first: i32, group: i32): void {
   }
 }
 
-// Subtract the products with rows [k, k + count) of U from the sums of rows [from, to).
+// Subtract the products with rows [k, k + count) of U from the sums of rows [from, to), except where all of them are zero.
 function subtractProducts(group: i32, from: i32, to: i32, k: i32, count: i32): void {
   for (; count > 0; k += DEPTH, count -= DEPTH) {
-    const depth = min(DEPTH, count), pb = packedAt(group, k);
-    for (let i = from; i < to; ++i) strip<f64, Unchecked>(at(i, k), 8, pb, 64, depth, sumsOf(i, group));
+    const depth = min(DEPTH, count), pb = packedAt(group, k), bits = bitBytes(k & ~127), bitCount = (k & 127) + depth;
+    for (let i = from; i < to; ++i)
+      if (meet(nonzerosL(i) + bits, nonzerosOf(group) + bits, bitCount)) strip<f64, Unchecked>(at(i, k), 8, pb, 64, depth, sumsOf(i, group));
   }
 }
 
@@ -150,6 +158,7 @@ function finishRow(i: i32, first: i32, lane: i32, lanes: i32, end: i32): void {
       f64.store(at(i, first + lane), u);
     }
     f64.store(packedAt(lane >> 3, i) + ((lane & 7) << 3), u);
+    if (u != 0) { setBit(nonzerosU(lane), i); setBit(nonzerosOf(lane >> 3), i); }
     if (!fits(columnAt(lane), u)) coarsen(lane, i + 1, end);
   }
 }
@@ -169,9 +178,7 @@ export function swapMemory(p: usize, q: usize, bytes: usize): void {
 function swapRows(i: i32, k: i32): void {
   swapMemory(at(i, 0), at(k, 0), <usize>n << 3);
   swapMemory(sumsOf(i, 0), sumsOf(k, 0), groups * SUMS);
-  const t = load<u8>(nonzeroL + i);
-  store<u8>(nonzeroL + i, load<u8>(nonzeroL + k));
-  store<u8>(nonzeroL + k, t);
+  swapMemory(nonzerosL(i), nonzerosL(k), bitBytes(min(m, n)));
 }
 
 // One pivot step: column j of L and U, and its products in the lanes of its group. False if the pivot is zero.
@@ -192,7 +199,7 @@ function pivotStep(j: i32, first: i32, lane: i32, pivots: usize): bool {
   for (let i = j + 1; i < m; ++i) {
     const s = f64.load(at(i, j)), l = single ? <f64>(<f32>s / <f32>u) : s / u;
     f64.store(at(i, j), s == 0 ? 0 : l);
-    if (l != 0) store<u8>(nonzeroL + i, 1);
+    if (l != 0) setBit(nonzerosL(i), j);
   }
   f64.store(packedAt(group, j) + ((lane & 7) << 3), u);
   finishRow(j, first, lane + 1, end, m);

@@ -5,23 +5,43 @@
 // Every row has two lanes of n terms each. As in filter.ts, u = 2^-53 and h = 2^(k-53): |c| grows by at most h per term, and a lane
 // errs by u h n (n + 1) / 2 in c and, if r is rounded, by another u h n: together at most u h (n + 2)^2 for both lanes. With Dekker's
 // products r is the rounded sum of two numbers of at most h each, which doubles the bound.
+//
+// Zeros at the beginning and at the end of the rows, as in bands and grids, are not summed.
 import { closeBlock, filter } from "../exact/filter";
 import { MAX_TERM, MIN_GRID, binade, grid, halfStep, log2Up, sameBinade } from "../grid";
-import { extraBinades, setExtraBinades } from "./history";
+import { NO_BINADE, extraBinades, setExtraBinades, setUsualBinade, usualBinade } from "./history";
 import { BOUND, ENCLOSURE, GRID } from "../layout";
 import { Dot, largest, range } from "../range";
 import { U, add, fused, isFused, load, mul, productExcess, splat, sub } from "../simd";
 
 @inline const BLOCK: i32 = 4096; // terms of a row on one grid
 
-// The range of the exponents of the largest term among n of each of three rows. False if a term is out of range, or if the rows are
-// too different for one grid.
+// Whether 64 bytes of several rows are zero, where x is finite: then all products are zero. (An infinity times zero is NaN. x - x is +0 if
+// x is finite and NaN if not.)
+@inline const ZEROS: usize = 64;
+@inline function areZeros<T>(pa: usize, step: usize, rows: i32, px: usize): bool {
+  const single = sizeof<T>() == 4, size = single ? i32x4.splat(0x7fffffff) : i64x2.splat(0x7fffffffffffffff);
+  let or = i64x2.splat(0);
+  for (let i = 0; i < rows; ++i, pa += step)
+    or = v128.or(or, v128.or(v128.or(v128.load(pa), v128.load(pa, 16)), v128.or(v128.load(pa, 32), v128.load(pa, 48))));
+  or = v128.and(or, size);
+  if (v128.any_true(or)) return false;
+  for (let i: usize = 0; i < ZEROS; i += 16) {
+    const x = v128.load(px + i);
+    or = v128.or(or, single ? f32x4.sub(x, x) : sub(x, x));
+  }
+  return !v128.any_true(or);
+}
+
+// The range of the exponents of the largest term among n of each of three rows, where rows of zeros do not count. False if a term is out
+// of range, or if the rows are too different for one grid.
 let lowest: i32 = 0, highest: i32 = 0;
 function measure<T>(pa: usize, step: usize, px: usize, n: i32): bool {
-  lowest = i32.MAX_VALUE; highest = i32.MIN_VALUE;
+  lowest = -NO_BINADE; highest = NO_BINADE;
   for (let i = 0; i < 3; ++i, pa += step) {
     range<T, Dot>(pa, px, n);
     if (!(largest < MAX_TERM)) return false;
+    if (largest == 0) continue;
     const k = binade(largest);
     lowest = min(lowest, k); highest = max(highest, k);
   }
@@ -59,29 +79,34 @@ function threeRows<T>(records: usize, pa: usize, step: usize, px: usize, n: i32)
   const sample = min(n, 16);
   if (!measure<T>(pa, step, px, sample)) return false;
   const guess = highest;
-  if (block<T>(records, pa, step, px, n, gridFor(guess + extraBinades, n))) return true;
+  if (guess != NO_BINADE) setUsualBinade(guess + extraBinades);
+  if (block<T>(records, pa, step, px, n, gridFor(usualBinade, n))) return true;
   if (!measure<T>(pa, step, px, n)) return false;
-  setExtraBinades(min(max(highest - guess, 0), 20));
+  if (guess != NO_BINADE) setExtraBinades(min(max(highest - guess, 0), 20));
+  setUsualBinade(highest);
   return block<T>(records, pa, step, px, n, gridFor(highest, n));
 }
 
 // Add the dot products of `rows` rows with x, n terms each, to their records. A NaN as the bound means that a record encloses nothing.
 export function rowDots<T>(records: usize, pa: usize, step: usize, rows: i32, px: usize, n: i32): void {
   for (; rows > 0; rows -= 3, pa += 3 * step, records += 3 * ENCLOSURE) {
-    let from = 0;
+    let from = 0, end = n;
+    const width = <i32>(ZEROS / sizeof<T>());
+    while (from + width <= end && areZeros<T>(pa + <usize>from * sizeof<T>(), step, min(rows, 3), px + <usize>from * sizeof<T>())) from += width;
+    while (from + width <= end && areZeros<T>(pa + <usize>(end - width) * sizeof<T>(), step, min(rows, 3), px + <usize>(end - width) * sizeof<T>())) end -= width;
     if (rows >= 3 && n >= 16) {
-      while (n - from >= 2) {
-        const count = min(n - from, BLOCK) & ~1, at = <usize>from * sizeof<T>();
+      while (end - from >= 2) {
+        const count = min(end - from, BLOCK) & ~1, at = <usize>from * sizeof<T>();
         if (!threeRows<T>(records, pa + at, step, px + at, count)) break;
         from += count;
       }
     }
-    if (from == n) continue;
+    if (from == end) continue;
     const at = <usize>from * sizeof<T>();
     for (let i = 0; i < min(rows, 3); ++i) {
       const record = records + <usize>i * ENCLOSURE;
       f64.store(record, 0, GRID);
-      if (!filter<T, Dot>(record, pa + <usize>i * step + at, px + at, n - from)) f64.store(record, NaN, BOUND);
+      if (!filter<T, Dot>(record, pa + <usize>i * step + at, px + at, end - from)) f64.store(record, NaN, BOUND);
     }
   }
 }

@@ -57,15 +57,15 @@ export function excess(x: f64, y: f64): f64 {
 // Replace the enclosure of a sum s in a record by that of alpha s + beta y. alpha or beta is 0 only if s or y is not to be
 // read.
 //   alpha high is a product with its error term, and so is beta y; alpha low rounds once. The sum of the two products has an error
-//   term. The small parts are added with three roundings.
+//   term. The small parts are added with three roundings. Products with 1, -1 or 0 are exact, and cannot underflow.
 export function combine(record: usize, alpha: f64, beta: f64, y: f64): void {
   const high = f64.load(record, HIGH), low = f64.load(record, LOW), bound = f64.load(record, BOUND);
   const p = alpha * high, a = alpha * low, b = beta * y, s = p + b;
   const ep = excess(alpha, high), eb = excess(beta, y), es = twoSumError(p, b, s);
-  const rest = ((es - ep) - eb) + a;
+  const rest = ((es - ep) - eb) + a, exact = abs(alpha) == 1 && (abs(beta) == 1 || b == 0 && (beta == 0 || y == 0));
   f64.store(record, s, HIGH);
   f64.store(record, rest, LOW);
-  f64.store(record, abs(alpha) * bound * BOUND_SLACK + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + TINY, BOUND);
+  f64.store(record, abs(alpha) * bound * BOUND_SLACK + 4 * U * (abs(es) + abs(ep) + abs(eb) + abs(a)) + (exact ? 0 : TINY), BOUND);
 }
 
 // The entry alpha s + beta y for the sum s in a record, or NaN. The record becomes the enclosure of the entry.

@@ -4,7 +4,7 @@ import { frame } from "../frame";
 import { CORRECTED, HIGH, PAPER, ROUND, SCRATCH_OUT, SINGLE } from "../layout";
 import { clear, depositGathered, dropGathered, encloseGathered, exactLadder, gather } from "./ladder";
 import { Dot } from "../range";
-import { one } from "../simd";
+import { mul, one, splat } from "../simd";
 import { BOUND_SLACK, addExactly, certifiedEntry, combine, divide } from "./certificate";
 import { addNumber, addProduct, quotient, round, scale, special } from "./superaccumulator";
 
@@ -29,6 +29,34 @@ function pack<T>(p: usize, step: usize, index: usize, n: i32, to: usize): void {
   if (index != 0) for (; i < n; ++i, index += 4) f64.store(to + (i << 3), one<T>(p + <usize>i32.load(index) * step));
   else for (; i < n; ++i, p += step) f64.store(to + (i << 3), one<T>(p));
   for (; (i & 7) != 0; ++i) f64.store(to + (i << 3), 0);
+}
+
+// Pack the products that are not zero if there are at most FEW of them, as in rows of sparse matrices, and make them the terms. A product
+// is left out only if it is exactly zero: a factor is, and the other is finite (an infinity times zero is NaN).
+@inline const FEW: i32 = 32;
+function packFew<T>(): bool {
+  if (count <= FEW || alpha - alpha != 0) return false;
+  const x = frame + SCRATCH_OUT, z = x + (MAX_PACKED << 3);
+  const inPlace = sizeof<T>() == 8 && stepA == 8 && stepB == 8 && indices == 0;
+  let found = 0;
+  for (let i = 0, p = pa, q = pb; i < count; ++i, p += stepA, q += stepB) {
+    if (inPlace) // two at a time
+      for (; i + 1 < count && !v128.any_true(isTerm(v128.load(p), v128.load(q))); i += 2) { p += 16; q += 16; }
+    if (i >= count) break;
+    const a = one<T>(p), b = one<T>(indices == 0 ? q : pb + <usize>i32.load(indices + (<usize>i << 2)) * stepB);
+    if (a * b == 0 && (a == 0 || b == 0)) continue;
+    if (found == FEW) return false;
+    f64.store(x + (found << 3), a);
+    f64.store(z + (found << 3), b);
+    ++found;
+  }
+  for (; (found & 7) != 0; ++found) { f64.store(x + (found << 3), 0); f64.store(z + (found << 3), 0); }
+  setTerms(x, 8, z, 8, found);
+  return true;
+}
+@inline function isTerm(a: v128, b: v128): v128 {
+  const zero = splat(0);
+  return v128.or(f64x2.ne(mul(a, b), zero), v128.and(f64x2.ne(a, zero), f64x2.ne(b, zero)));
 }
 
 // Add the products to the accumulator; returns the bound of what was lost. Unless `exact`, the last of them are gathered and not
@@ -94,6 +122,9 @@ export let filterSuffices: bool = false;
 // The entry that setTerms and setScalars describe. A bound that is NaN, or an infinity among the terms, does no harm: the
 // accumulator's flags for special terms are exact in both cases.
 export function settle<T>(kind: i32, d: f64, single: bool): f64 {
+  return packFew<T>() ? settleTerms<f64>(kind, d, single) : settleTerms<T>(kind, d, single);
+}
+function settleTerms<T>(kind: i32, d: f64, single: bool): f64 {
   const bound = addProducts<T>(false);
   filterSuffices = false;
   if (alpha - alpha == 0 && encloseGathered(frame, bound)) {
@@ -107,7 +138,7 @@ export function settle<T>(kind: i32, d: f64, single: bool): f64 {
   depositGathered();
   const lost = addOthers(bound) * BOUND_SLACK; // the bound is itself a sum of rounded numbers
   if (lost == 0) return finish(kind, d, single);
-  if (lost < 1e300) {
+  if (lost < 1e300 && count > FEW) { // a few terms are added exactly sooner
     addNumber(lost);
     const over = finish(kind, d, single), top = kind == CORRECTED ? round(single) : 0;
     addNumber(-lost);
