@@ -262,7 +262,7 @@ function block(first: i32, workers: i32): void {
   const from = max(first - WIDTH, 0), to = min(first, m), hasPanel = first < m;
   const groups = min(GROUPS, (n - first + 7) >> 3), others = first == 0 || from >= m ? 0 : ((n - first + 7) >> 3) - groups;
   const early = min(others, max(workers - groups, 0)), start = groups + early;
-  const rows = max(min(ROWS, (m - first) / workers), 4), products = hasPanel ? (m - first + rows - 1) / rows * groups : 0, end = start + products;
+  const rows = max(min(ROWS, (m - first) / (2 * workers)), 4), products = hasPanel ? (m - first + rows - 1) / rows : 0, end = start + products;
   while (true) {
     const k = take(job, 1);
     if (k < start || k >= end) {
@@ -272,9 +272,11 @@ function block(first: i32, workers: i32): void {
       continue;
     }
     waitForMore(job, job + JOB_DONE, groups - 1);
-    const group = (k - start) % groups, top = first + (k - start) / groups * rows, bottom = min(top + rows, m);
-    for (let i = top; i < bottom; ++i) startSums(i, first, group);
-    subtractProducts(group, top, bottom, 0, first);
+    const top = first + (k - start) * rows, bottom = min(top + rows, m);
+    for (let group = 0; group < groups; ++group) { // all of them, while these rows of L are in the cache
+      for (let i = top; i < bottom; ++i) startSums(i, first, group);
+      subtractProducts(group, top, bottom, 0, first);
+    }
     if (atomic.add<i32>(job + JOB_DONE, 1) == groups + products - 1) {
       atomic.store<i32>(job + JOB_DONE, 0); // for the next block
       i32.store(addressAt(job, JOB_INFO), panel(first, addressAt(job, JOB_PIVOTS)));
