@@ -1,10 +1,12 @@
-// Sparse triangular solves on many cores (npm run bench:cores): plain and exact, everything resident, with several numbers of threads beside
-// the serial solve of the calling thread. Made for a machine with 16 cores; by default it uses no more threads than there are cores.
-//   node bench/cores.mjs [--threads 1,2,4,8,12,15,16] [--schedules auto,levr,slfr,gsf] [--rounds 15] [--json FILE] [--quick]
+// Many cores (npm run bench:cores): exlu, extrsv and solve with several numbers of threads; sparse triangular solves, plain and exact,
+// everything resident, beside the serial solve of the calling thread. Made for a machine with 16 cores; by default it uses no more threads
+// than there are cores.
+//   node bench/cores.mjs [--only dense,sparse] [--threads 1,2,4,8,12,15,16] [--schedules auto,levr,slfr,gsf] [--rounds 15] [--json FILE] [--quick]
 import { availableParallelism } from "node:os";
+import { raceDense } from "./dense/cores.mjs";
 import { differentBits } from "./harness/checks.mjs";
 import { main, missingThreads } from "./harness/library.mjs";
-import { asWholeNumber, options, quick, rounds } from "./harness/options.mjs";
+import { asWholeNumber, chosenOf, options, quick, rounds } from "./harness/options.mjs";
 import { quantile, race, timings } from "./harness/race.mjs";
 import { originOf, pace, printLimits, printMachine, saveTimings } from "./harness/session.mjs";
 import { count, figure, printTable, ratio } from "./harness/table.mjs";
@@ -30,18 +32,27 @@ const origin = originOf("cores", []);
 printMachine(origin);
 console.log(`Every number of threads in every round, ${rounds} rounds. Times are medians.`);
 const pools = await Promise.all(threads.map((number) => main.open("threads", { threads: number })));
-const floor = await measureFloor();
-const system = systemOf(GRID);
-const bytes = traffic(system.byRows);
-console.log(
-  `\n${titleOf(GRID)}: ${count(system.byRows.rows)} rows, ${count(system.byRows.values.length)} entries in the triangle; a solve moves at least ${count(bytes)} bytes`,
-);
-const cases = [];
-for (const mode of Object.keys(MODES)) for (const schedule of schedules) cases.push(await measure(mode, schedule));
+const chosen = chosenOf(["dense", "sparse"]);
+const dense = chosen.includes("dense") ? await raceDense(pools, threads, CORES, { quick, pace }) : { cases: [], limits: [] };
+if (dense.limits.length > 0) printLimits("dense routines on many cores", dense.limits);
+const sparse = chosen.includes("sparse") ? await raceSparse() : { limits: [] };
 for (const pool of pools) await pool.close();
-const limits = cases.filter(({ schedule }) => schedule === schedules[0]).flatMap(limitsOf);
-printLimits("sparse solves on many cores", limits);
-saveTimings(origin, { floor, limits, grid: GRID, bytes, cases });
+saveTimings(origin, { ...sparse, limits: [...dense.limits, ...sparse.limits], dense: dense.cases });
+
+async function raceSparse() {
+  const floor = await measureFloor();
+  const system = systemOf(GRID);
+  const bytes = traffic(system.byRows);
+  console.log(
+    `\n${titleOf(GRID)}: ${count(system.byRows.rows)} rows, ${count(system.byRows.values.length)} entries in the triangle; a solve moves at least ${count(bytes)} bytes`,
+  );
+  const cases = [];
+  for (const mode of Object.keys(MODES))
+    for (const schedule of schedules) cases.push(await measure({ system, floor, bytes }, mode, schedule));
+  const limits = cases.filter(({ schedule }) => schedule === schedules[0]).flatMap(limitsOf);
+  printLimits("sparse solves on many cores", limits);
+  return { floor, limits, grid: GRID, bytes, cases };
+}
 
 function nameOf(number) {
   return number === 1 ? "1 thread" : `${number} threads`;
@@ -62,11 +73,11 @@ async function measureFloor() {
   return { readGBs };
 }
 
-async function measure(mode, schedule) {
-  const { byRows, b } = system;
+async function measure(problem, mode, schedule) {
+  const { byRows, b } = problem.system;
   const serial = serialRival(byRows, mode);
   const own = new Float64Array(b.length);
-  const plans = await Promise.all(pools.map((pool) => planOn(pool, mode, schedule)));
+  const plans = await Promise.all(pools.map((pool) => planOn(pool, problem.system, mode, schedule)));
   const rivals = [
     { name: serial.name, run: () => serial.solve(b, own), read: (x) => x.slice() },
     ...plans.map(({ solve, read }, i) => ({ name: nameOf(threads[i]), run: solve, read })),
@@ -76,12 +87,11 @@ async function measure(mode, schedule) {
   for (const { free } of plans) await free();
   const chosen = plans.map(({ plan }) => plan.schedule);
   const wrong = differentBits(outcomes);
-  print(mode, schedule, outcomes, chosen, wrong);
+  print(problem, mode, schedule, outcomes, chosen, wrong);
   return { mode, schedule, chosen, rivals: timings(outcomes), wrong };
 }
 
-async function planOn(pool, mode, schedule) {
-  const { byRows, b } = system;
+async function planOn(pool, { byRows, b }, mode, schedule) {
   const [L, right, x] = await Promise.all([byRows, b, new Float64Array(b.length)].map((value) => pool.upload(value)));
   const plan = await pool.sptrsv(L, { ...MODES[mode], schedule });
   const free = async () => {
@@ -91,7 +101,7 @@ async function planOn(pool, mode, schedule) {
   return { plan, solve: () => plan.solve(right, x), read: () => x.read(), free };
 }
 
-function print(mode, schedule, outcomes, chosen, wrong) {
+function print({ floor, bytes }, mode, schedule, outcomes, chosen, wrong) {
   const [alone] = outcomes;
   const rows = outcomes.map(({ name, median, min, rounds: times }, i) => [
     name,

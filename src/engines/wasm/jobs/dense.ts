@@ -367,16 +367,16 @@ export function luBytes(arena: Arena, data: Real, rows: number, cols: number, co
 const luWork = (arena: Arena, rows: number, cols: number): number => aligned(arena.call("luWork", rows, cols));
 const luWorkers = (count: number, workers: number): number => (count === 1 ? 1 : workers); // all workers share the workspace of a single matrix
 
-// A step does as many blocks as have this many products: 3 to 6 ms on one thread.
+// A step does as many blocks as have this many products for each worker: 3 to 6 ms.
 const PRODUCTS_PER_STEP = 2 ** 24;
 
-// Where the step ends that begins at column `from` of a left-looking factorization.
-function stepEnd(from: number, rows: number, cols: number): number {
+// Where the step ends that begins at column `from`. A block has the products of its rows below and of the rows of U to its right.
+function stepEnd(from: number, rows: number, cols: number, workers: number): number {
   let products = 0;
   let to = from;
-  while (to < cols && products < PRODUCTS_PER_STEP) {
+  while (to < cols && products < workers * PRODUCTS_PER_STEP) {
+    products += layout.LU_BLOCK * Math.min(to, rows) * (Math.max(rows - to, 0) + cols - to);
     to += layout.LU_BLOCK;
-    products += layout.LU_BLOCK * rows * Math.min(to, rows);
   }
   return Math.min(to, cols);
 }
@@ -410,7 +410,7 @@ export function* lu(
   else arena.zero(infoAt, 4 * count);
   let failed = -1;
   for (let from = 0; from < cols && failed < 0 && arena.words[infoAt / 4] === 0; ) {
-    const to = count === 1 ? stepEnd(from, rows, cols) : cols;
+    const to = count === 1 ? stepEnd(from, rows, cols, workers) : cols;
     job.set(layout.JOB_FROM, from).set(layout.JOB_TO, to);
     yield;
     const overflowed = job.get(layout.JOB_FAILED) - 1;

@@ -1,15 +1,16 @@
 // P A = L U with partial pivoting (the LU paper), with the bits of the unblocked left-looking algorithm: every entry is one sum,
-// rounded once, so the order of work is free. Left-looking by blocks of columns: for a block, U above the diagonal (each group of
-// eight columns by itself, rows in blocks), then all products for the rows below, then the panel with its pivot steps. Nearly all of
-// the work is strip() on packed rows of U. One worker factors the panel; meanwhile the others begin with the next block: the part of
-// U above the rows that the panel changes. (Without that overlap, two threads are only 1.3 times as fast as one
-// at n = 1024.)
+// rounded once, so the order of work is free. The order is that of Crout, by blocks of columns: for a block, the rows of U that belong
+// to the panel before it, in all columns to the right, then all products for the rows below, then the panel with its pivot steps. Nearly
+// all of the work is strip() on packed rows of U. One worker factors the panel; meanwhile the others finish the rows of U in the columns
+// that the panel does not need. (In left-looking order only the rows of U in the next block can overlap with the panel, for at most
+// four workers: half of all products.)
 // luEntries.ts explains why sums need no check.
-import { JOB_A, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, LU_BLOCK } from "../layout";
+import { frame } from "../frame";
+import { JOB_A, JOB_DONE, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, LU_BLOCK, SCRATCH_Y } from "../layout";
 import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
 import { bitBytes, meet, setBit } from "./nonzeros";
 import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
-import { addressAt, barrier, i32At, take } from "../team";
+import { addressAt, barrier, i32At, take, waitForMore, wake } from "../team";
 
 @inline const WIDTH: i32 = LU_BLOCK;
 @inline const GROUPS: i32 = WIDTH / 8;
@@ -17,57 +18,67 @@ import { addressAt, barrier, i32At, take } from "../team";
 @inline export const DEPTH: i32 = 256; // rows of U at a time: 16 KiB for eight columns, which stay in the L1 cache
 @inline const ROWS: i32 = 32; // rows that a worker takes at a time
 
-// The current matrix, m by n, row by row, factored in place, and the workspace: the sums of a block of columns, packed rows of U, for
+// The current matrix, m by n, row by row, factored in place, and the workspace: the sums of a block of columns, packed columns of U, for
 // each column its grid, its sum of magnitudes and the number of its moves, the nonzero entries of the columns of U and of the rows of L
 // (nonzeros.ts), one row of U, and the largest magnitude of each column.
 let W: usize = 0, m: i32 = 0, n: i32 = 0, single: bool = false;
 let sums: usize = 0, packed: usize = 0, columns: usize = 0, nonzeroL: usize = 0, pivotRow: usize = 0, columnMaxima: usize = 0;
 let groups: i32 = 0; // groups of eight columns in the current block, fewer than GROUPS at the right edge
-let spaces: usize = 0; // packed U and the records of the columns, for two blocks that alternate
+let spaces: usize = 0; // packed U and the records of the columns, block after block
+let packedRows: i32 = 0; // rows of U in the current block
 let job: usize = 0;
 let failed: usize = 0; // where to report an entry that overflowed: 1 + its index in the data, or 0
 
 @inline function at(i: i32, j: i32): usize { return W + ((<usize>i * <usize>n + <usize>j) << 3); }
 @inline function sumsOf(i: i32, group: i32): usize { return sums + (<usize>i * GROUPS + group) * SUMS; }
-@inline function packedAt(group: i32, k: i32): usize { return packed + (<usize>(group * min(m, n) + k) << 6); }
+@inline function packedAt(group: i32, k: i32): usize { return packed + (<usize>(group * packedRows + k) << 6); }
 @inline function columnAt(lane: i32): usize { return columns + lane * COLUMN; }
 
 @inline function nonzerosL(i: i32): usize { return nonzeroL + <usize>i * bitBytes(min(m, n)); }
 @inline function nonzerosU(lane: i32): usize { return columns + WIDTH * COLUMN + <usize>lane * bitBytes(min(m, n)); }
 @inline function nonzerosOf(group: i32): usize { return nonzerosU(WIDTH + group); } // of any of its columns
 
-@inline function blockSpace(steps: i32): usize { return <usize>steps * (GROUPS * 64) + WIDTH * COLUMN + (WIDTH + GROUPS) * bitBytes(steps); }
+// Bytes for the first `count` blocks of a matrix with `steps` pivots. A block has its rows of U down to the diagonal.
+function blockSpaces(count: i32, steps: i32): usize {
+  const triangular = min(count, steps / WIDTH), rows = <usize>triangular * <usize>(triangular + 1) * (WIDTH / 2) + <usize>(count - triangular) * steps;
+  return rows * (GROUPS * 64) + <usize>count * (WIDTH * COLUMN + (WIDTH + GROUPS) * bitBytes(steps));
+}
+@inline function blockCount(cols: i32): i32 { return (cols + WIDTH - 1) / WIDTH; }
 
 // Bytes of workspace for a matrix.
 export function luWork(rows: i32, cols: i32): usize {
-  return <usize>rows * (GROUPS * SUMS) + 2 * blockSpace(min(rows, cols)) + <usize>rows * bitBytes(min(rows, cols)) + WIDTH * 8 + 8 + (<usize>cols << 3);
+  return <usize>rows * (GROUPS * SUMS) + blockSpaces(blockCount(cols), min(rows, cols)) + <usize>rows * bitBytes(min(rows, cols)) + WIDTH * 8 + 8 + (<usize>cols << 3);
 }
 
 function setMatrix(theJob: usize, data: usize, work: usize): void {
   job = theJob; W = data; m = i32At(job, JOB_M); n = i32At(job, JOB_N); single = i32At(job, JOB_SINGLE) != 0;
   sums = work;
   spaces = sums + <usize>m * (GROUPS * SUMS);
-  nonzeroL = spaces + 2 * blockSpace(min(m, n));
+  nonzeroL = spaces + blockSpaces(blockCount(n), min(m, n));
   pivotRow = nonzerosL(m);
   columnMaxima = pivotRow + WIDTH * 8 + 8;
 }
 
-// Before the factorization: L has no entries yet. Find the largest magnitude in every column, which no row swap changes.
-function initialize(): void {
-  memory.fill(nonzeroL, 0, <usize>m * bitBytes(min(m, n)));
-  memory.fill(columnMaxima, 0, <usize>n << 3);
-  const even = (<usize>n & ~1) << 3;
+// Before the factorization: L has no entries yet. Find the largest magnitude in every column, which no row swap changes; this worker has
+// a share of the columns.
+function initialize(worker: i32, workers: i32): void {
+  if (worker == 0) memory.fill(nonzeroL, 0, <usize>m * bitBytes(min(m, n)));
+  const share = ((n + workers - 1) / workers + 7) & ~7, from = <usize>min(worker * share, n) << 3, to = <usize>min((worker + 1) * share, n) << 3;
+  memory.fill(columnMaxima + from, 0, to - from);
   for (let i = 0; i < m; ++i) {
     const row = at(i, 0);
-    for (let j = <usize>0; j < even; j += 16) v128.store(columnMaxima + j, f64x2.pmax(v128.load(columnMaxima + j), f64x2.abs(v128.load(row + j))));
-    if ((n & 1) != 0) f64.store(columnMaxima + even, max(f64.load(columnMaxima + even), abs(f64.load(row + even))));
+    let j = from;
+    for (; j + 8 < to; j += 16) v128.store(columnMaxima + j, f64x2.pmax(v128.load(columnMaxima + j), f64x2.abs(v128.load(row + j))));
+    if (j < to) f64.store(columnMaxima + j, max(f64.load(columnMaxima + j), abs(f64.load(row + j))));
   }
 }
 
 // Select the workspace of the block of columns that starts at `first`.
 function useBlock(first: i32): void {
-  packed = spaces + ((first / WIDTH) & 1) * blockSpace(min(m, n));
-  columns = packed + <usize>min(m, n) * (GROUPS * 64);
+  const steps = min(m, n);
+  packed = spaces + blockSpaces(first / WIDTH, steps);
+  packedRows = min(first + WIDTH, steps);
+  columns = packed + <usize>packedRows * (GROUPS * 64);
   groups = min(GROUPS, (n - first + 7) >> 3);
 }
 
@@ -98,6 +109,9 @@ function comesBefore(a: i32, b: i32): bool {
 }
 // Whether an entry of this column has overflowed.
 @inline function hasFailed(j: i32): bool { return i32.load(failed) != 0 && (i32.load(failed) - 1) % n == j; }
+
+// Whether an entry to the left of column j has overflowed.
+@inline function hasFailedBefore(j: i32): bool { return i32.load(failed) != 0 && (i32.load(failed) - 1) % n < j; }
 
 // Place the grids of a group of columns.
 function placeColumns(first: i32, group: i32): void {
@@ -233,46 +247,74 @@ function panel(first: i32, pivots: usize): i32 {
   return 0;
 }
 
-// Rows [from, to) of U for groups of a block, as long as there are groups that nobody has taken.
-function solveGroups(first: i32, from: i32, to: i32): void {
+// Rows [from, to) of U for one group of columns, the group-th from column `first` on. Its sums are this worker's own. Columns to the right
+// of one that overflowed do not count: their sums may be infinite, and each would take long.
+function solveRows(first: i32, group: i32, from: i32, to: i32): void {
+  const left = first + 8 * group;
+  if (hasFailedBefore(left)) return;
+  const shared = sums;
+  sums = frame + SCRATCH_Y - <usize>from * (GROUPS * SUMS);
+  useBlock(left & -WIDTH);
+  solveAbove(left & -WIDTH, (left & (WIDTH - 1)) >> 3, from, to);
   useBlock(first);
+  sums = shared;
+}
+
+// The block of columns that starts at `first`, by all workers. They take in this order:
+//   1. the rows of U of the panel before, in the columns of this block;
+//   2. the same rows in as many groups of other columns as there are idle workers meanwhile;
+//   3. the products for the rows below, which wait for 1. Whoever finishes the last of them factors the panel;
+//   4. the same rows as in 1 and 2 in all other columns.
+// JOB_DONE counts the finished pieces of 1 and 3. A worker waits only for pieces that others have taken before.
+function block(first: i32, workers: i32): void {
+  useBlock(first);
+  const from = max(first - WIDTH, 0), to = min(first, m), hasPanel = first < m;
+  const own = groups, others = first == 0 || from >= m ? 0 : ((n - first + 7) >> 3) - own;
+  const early = min(others, max(workers - own, 0)), start = own + early;
+  const rows = max(min(ROWS, (m - first) / (2 * workers)), 4), products = hasPanel ? (m - first + rows - 1) / rows : 0, end = start + products;
   while (true) {
-    const group = take(job, 1);
-    if (group >= groups) return;
-    solveAbove(first, group, from, to);
+    const k = take(job, 1);
+    if (k < start || k >= end) {
+      if (k >= own + others + products) return;
+      solveRows(first, k < start ? k : k - products, from, to);
+      if (k < own && atomic.add<i32>(job + JOB_DONE, 1) == own - 1) wake(job, job + JOB_DONE);
+      continue;
+    }
+    waitForMore(job, job + JOB_DONE, own - 1);
+    const top = first + (k - start) * rows, bottom = min(top + rows, m);
+    for (let group = 0; group < own; ++group) { // all of them, while these rows of L are in the cache
+      for (let i = top; i < bottom; ++i) startSums(i, first, group);
+      subtractProducts(group, top, bottom, 0, first);
+    }
+    if (atomic.add<i32>(job + JOB_DONE, 1) == own + products - 1) {
+      atomic.store<i32>(job + JOB_DONE, 0); // for the next block
+      i32.store(addressAt(job, JOB_INFO), panel(first, addressAt(job, JOB_PIVOTS)));
+    }
   }
 }
 
-// Columns JOB_FROM to JOB_TO of one matrix, whole blocks, by all workers. The work on the next block, begun beside the last panel, stays
-// in the workspace.
+// Whether the factorization ends before column `first`: a pivot is zero, which comes before an overflow further right, or an entry has
+// overflowed. Workers that are slow to ask get the same answer, whatever the others find in later columns meanwhile.
+function ends(first: i32, worker: i32): bool {
+  const info = i32At(addressAt(job, JOB_INFO), 0);
+  if (info == 0 || info > first) return hasFailedBefore(first);
+  if (worker == 0) i32.store(failed, 0);
+  return true;
+}
+
+// Columns JOB_FROM to JOB_TO of one matrix, whole blocks, by all workers.
 export function lu(theJob: usize, worker: i32): void {
   setMatrix(theJob, addressAt(theJob, JOB_A), addressAt(theJob, JOB_WORK));
   failed = job + JOB_FAILED;
-  const info = addressAt(job, JOB_INFO), start = i32At(job, JOB_FROM), end = i32At(job, JOB_TO);
-  if (worker == 0 && start == 0) initialize();
+  const workers = i32At(job, JOB_WORKERS), start = i32At(job, JOB_FROM), end = i32At(job, JOB_TO);
+  if (start == 0) initialize(worker, workers);
   for (let first = start; first < end; first += WIDTH) {
     barrier(job, 0);
-    // The rows that the previous panel has changed. (Those above were computed beside it.)
-    solveGroups(first, max(first - WIDTH, 0), first);
-    barrier(job, first);
-    while (first < m) {
-      const from = take(job, ROWS), to = min(from + ROWS, m);
-      if (from >= m) break;
-      for (let group = 0; group < groups; ++group) {
-        for (let i = from; i < to; ++i) startSums(i, first, group);
-        subtractProducts(group, from, to, 0, first);
-      }
-    }
-    barrier(job, 0);
-    if (worker == 0) i32.store(info, panel(first, addressAt(job, JOB_PIVOTS)));
-    if (first + WIDTH < n) solveGroups(first + WIDTH, 0, first);
-    barrier(job, 0);
-    if (i32.load(info) != 0) {
-      if (worker == 0) i32.store(failed, 0); // a zero pivot comes before an overflow in the next block
-      return;
-    }
-    if (i32.load(failed) != 0 && (i32.load(failed) - 1) % n < first + WIDTH) return;
+    if (ends(first, worker)) return;
+    block(first, workers);
   }
+  barrier(job, 0);
+  ends(end, worker);
 }
 
 // JOB_K matrices, each by one worker.
@@ -285,7 +327,7 @@ export function luBatch(theJob: usize, worker: i32): void {
     W += (<usize>k * <usize>m * <usize>n) << 3;
     failed = pivotRow + WIDTH * 8;
     i32.store(failed, 0);
-    initialize();
+    initialize(0, 1);
     let info = 0;
     for (let first = 0; first < n && info == 0 && i32.load(failed) == 0; first += WIDTH) {
       useBlock(first);
