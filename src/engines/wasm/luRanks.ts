@@ -24,6 +24,7 @@ export class LuKernels {
   readonly pivots: Int32Array;
   private readonly counts: Int32Array; // rows of L of each rank
   private readonly groups: number; // the address of this rank's groups
+  private readonly scratch: number; // that of sums and rows of L, behind the groups
   private readonly groupBytes: number; // rows of eight numbers, then a record for each column
 
   constructor(rows: number, cols: number, rank: number, size: number) {
@@ -50,6 +51,7 @@ export class LuKernels {
     this.pivots = new Int32Array(arena.buffer, arena.call("luRanksPivots"), Math.min(rows, cols));
     this.counts = new Int32Array(arena.buffer, arena.call("luRanksCounts"), size);
     this.groups = arena.call("luRanksGroup", rank);
+    this.scratch = arena.call("luRanksScratch");
     this.groupBytes = 64 * rows + GROUP * LU_COLUMN;
   }
 
@@ -66,10 +68,18 @@ export class LuKernels {
     return (this.groups + Math.floor(c / GROUP) * this.groupBytes) / 8 + (c % GROUP);
   }
 
-  /** An array of this length in the place of the groups, which are lost; undefined if there is not enough memory. */
-  reuse(length: number): Float64Array | undefined {
-    const { buffer } = this.arena;
-    return this.groups + 8 * length <= buffer.byteLength ? new Float64Array(buffer, this.groups, length) : undefined;
+  /** After the factorization: an array in the place of sums and rows of L, which are lost; undefined if it does not fit there. */
+  inPlaceOfRows(length: number): Float64Array | undefined {
+    return this.reused(this.scratch, length, this.arena.buffer.byteLength);
+  }
+
+  /** The same in the place of the groups. */
+  inPlaceOfGroups(length: number): Float64Array | undefined {
+    return this.reused(this.groups, length, this.scratch);
+  }
+
+  private reused(at: number, length: number, end: number): Float64Array | undefined {
+    return at + 8 * length <= end ? new Float64Array(this.arena.buffer, at, length) : undefined;
   }
 
   /** A group with its records: this rank's own, or the place for one of the current panel. */

@@ -42,7 +42,7 @@ async function factor(context: Context, A: DistributedMatrix): Promise<Distribut
     const { column } = outcome;
     throw new SingularError(`exlu: the pivot of column ${column} is 0, expected a matrix of full rank`, column);
   }
-  const lu = new DistributedMatrix(context, layout, await together(context, "exlu", () => newPart(context, layout)));
+  const lu = await together(context, "exlu", () => elimination.result(layout));
   await elimination.write(lu.stored);
   const copy = new DistributedMatrix(context, layout, await together(context, "exlu", () => elimination.copyOf(A)));
   return new DistributedFactors(context, lu, outcome.pivots, copy);
@@ -114,10 +114,20 @@ class Elimination {
     await relayout(this.context, this.columns, to);
   }
 
-  /** A copy of the part of A, in memory that the factors no longer need. */
+  /** A matrix for the factors, in memory that the factorization no longer needs. */
+  result(layout: Layout): DistributedMatrix {
+    const { context, kernels } = this;
+    const [rows, cols] = layout.shapeOn(context.comm.rank);
+    const data = kernels.inPlaceOfRows(rows * cols);
+    return data
+      ? new DistributedMatrix(context, layout, data, () => undefined)
+      : new DistributedMatrix(context, layout, newPart(context, layout));
+  }
+
+  /** A copy of the part of A, in the memory of the columns, which are lost. */
   copyOf(A: DistributedMatrix): Float64Array {
     const { data } = A.local;
-    const copy = this.kernels.reuse(data.length) ?? newPart(this.context, A.layout);
+    const copy = this.kernels.inPlaceOfGroups(data.length) ?? newPart(this.context, A.layout);
     copy.set(data as Float64Array);
     return copy;
   }

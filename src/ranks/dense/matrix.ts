@@ -20,11 +20,12 @@ export class DistributedMatrix implements Distributed<Matrix> {
   private freed = false;
   private users = 0;
 
-  /** Every rank makes it, with its part in memory from allocate(). */
+  /** Every rank makes it, with its part in memory from allocate(), or in other memory with a way to release it. */
   constructor(
     readonly context: Context,
     readonly layout: Layout,
     data: Float64Array,
+    private readonly release: (data: Float64Array) => void = free,
   ) {
     const [rows, cols] = layout.shapeOn(context.comm.rank);
     this.part = { data, rows, cols, order: "row", ld: cols, offset: 0 };
@@ -71,7 +72,7 @@ export class DistributedMatrix implements Distributed<Matrix> {
   free(): void {
     if (this.freed) return;
     this.freed = true;
-    if (this.users === 0) free(this.part.data);
+    if (this.users === 0) this.release(this.part.data as Float64Array);
   }
 
   /** Keep the memory until giveBack(). */
@@ -81,7 +82,7 @@ export class DistributedMatrix implements Distributed<Matrix> {
   }
 
   giveBack(): void {
-    if (--this.users === 0 && this.freed) free(this.part.data);
+    if (--this.users === 0 && this.freed) this.release(this.part.data as Float64Array);
   }
 }
 

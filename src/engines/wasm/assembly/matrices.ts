@@ -26,7 +26,7 @@ export { luWork } from "./dense/lu";
 export { trsmWork } from "./dense/trsm";
 export {
   luRanksBegin, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksPack, luRanksPivot, luRanksPivots,
-  luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
+  luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksScratch, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
 } from "./dense/luRanks";
 export { modularWork } from "./solve/modular";
 export { solveVector, solveWork } from "./solve/jobs";

@@ -25,7 +25,7 @@ let active: usize = 0, activeCount: i32 = 0, activeIndex: usize = 0, positions: 
 let rowAt: usize = 0, pivots: usize = 0; // by position: the original row, and the pivots
 // The panel: where its groups are, the sums of the active rows, and their entries of A.
 let first: i32 = 0, groups: i32 = 0, panels: usize = 0, sums: usize = 0, values: usize = 0;
-let groupStore: usize = 0, received: usize = 0, groupBytes: usize = 0;
+let groupStore: usize = 0, scratch: usize = 0, received: usize = 0, groupBytes: usize = 0;
 let message: usize = 0, messages: usize = 0, trial: usize = 0, pivotRow: usize = 0, rowCopy: usize = 0;
 // The rows of L of a block of pivot rows: ordered by owner, `width` numbers each.
 let pivotRows: usize = 0, width: i32 = 0, places: usize = 0, counts: usize = 0, blockNonzero: usize = 0, blockSums: usize = 0;
@@ -63,12 +63,14 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   blockSums = reserve(LU_BLOCK * SUMS);
   rowCopy = reserve(<usize>steps << 3);
   chunkTable = reserve(<usize>slots * chunksPerRow * sizeof<usize>());
+  const all = (n + 7) >> 3;
+  groupStore = reserve(<usize>((all + ranks - 1 - rank) / ranks) * groupBytes);
+  // From here on nothing is needed after the factorization: the host puts the result here.
+  scratch = next;
   sums = reserve(<usize>slots * (GROUPS * SUMS));
   values = reserve(<usize>slots * (LU_BLOCK << 3));
   received = reserve(GROUPS * groupBytes);
   pivotRows = reserve(<usize>steps * (LU_BLOCK << 3));
-  const all = (n + 7) >> 3;
-  groupStore = reserve(<usize>((all + ranks - 1 - rank) / ranks) * groupBytes);
   chunks = reserve(<usize>slots * chunksPerRow * CHUNK);
   freeChunk = 0; failed = Infinity; activeCount = 0;
   return next;
@@ -102,6 +104,7 @@ export function luRanksPivots(): usize { return pivots; }
 export function luRanksCounts(): usize { return counts; }
 export function luRanksRow(r: i32): usize { return pivotRows + <usize>i32.load(places + (r << 2)) * (<usize>width << 3); }
 export function luRanksRows(): usize { return pivotRows; }
+export function luRanksScratch(): usize { return scratch; }
 // A group of columns with the records of its columns: this rank's own, or the space for one of the current panel from another rank.
 export function luRanksGroup(group: i32): usize { return group % ranks == rank ? groupStore + <usize>(group / ranks) * groupBytes : received + <usize>(group & (GROUPS - 1)) * groupBytes; }
 export function luRanksFailed(): f64 { return failed; }
