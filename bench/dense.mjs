@@ -1,15 +1,18 @@
 // The dense routines on one thread (npm run bench:dense): exgemv, extrsv, exgemm, exlu and exluBatch beside plain kernels with the
-// same instructions, OpenBLAS, ml-matrix and numpy-ts; every stage alone; then two threads against one.
-//   node bench/dense.mjs [--rounds 25] [--json FILE] [--quick]
+// same instructions, OpenBLAS, ml-matrix and numpy-ts; matrices with structure; many right-hand sides; every stage alone; then two threads
+// against one.
+//   node bench/dense.mjs [--rounds 25] [--only routines,structure,columns,stages,threads] [--json FILE] [--quick]
 import { casesFor, work } from "./dense/cases.mjs";
+import { raceColumns } from "./dense/columns.mjs";
 import { denseLimits } from "./dense/limits.mjs";
 import { denseRivals, plainName } from "./dense/rivals.mjs";
+import { raceStructure } from "./dense/structure.mjs";
 import { raceThreads } from "./dense/threads.mjs";
 import { differentBits, expectSame, farApart } from "./harness/checks.mjs";
 import { WELL_CONDITIONED } from "./harness/data.mjs";
 import { measureArithmetic, measureReading } from "./harness/floor.mjs";
 import { engines } from "./harness/library.mjs";
-import { quick, rounds } from "./harness/options.mjs";
+import { chosenOf, quick, rounds } from "./harness/options.mjs";
 import { isOurs, routineOf } from "./harness/ours.mjs";
 import { race, timeOf, timings } from "./harness/race.mjs";
 import { originOf, pace, printLimits, printOrigin, saveTimings } from "./harness/session.mjs";
@@ -33,16 +36,21 @@ const origin = originOf("dense", PACKAGES, blas);
 
 printOrigin(origin, blas, blas.missing ? undefined : await shortestCall());
 if (numpy.missing) console.log(numpy.missing);
-const cases = casesFor({ quick, rivals: denseRivals({ space, plain, blas, numpy }) });
+const chosen = chosenOf(["routines", "structure", "columns", "stages", "threads"]);
+const cases = chosen.includes("routines") ? casesFor({ quick, rivals: denseRivals({ space, plain, blas, numpy }) }) : [];
 const floor = { ...(await measureReading(space, loops, READING, pace)), gflops: await measureArithmetic(space, plain, pace) };
-printFloor();
+if (cases.length > 0) printFloor();
 const measured = [];
 for (const one of cases) measured.push(await measure(one));
-const stages = await raceDenseStages({ ...pace, rounds: Math.min(5, rounds) });
-const threads = await raceThreads(quick, pace);
-const limits = [...denseLimits(measured, quick), ...threads.limits];
+const nothing = { cases: [], limits: [] };
+const structure = chosen.includes("structure") ? await raceStructure(quick, pace) : nothing;
+const columns = chosen.includes("columns") ? await raceColumns(quick, pace) : nothing;
+const stages = chosen.includes("stages") ? await raceDenseStages({ ...pace, rounds: Math.min(5, rounds) }) : [];
+const threads = chosen.includes("threads") ? await raceThreads(quick, pace) : nothing;
+const limits = [...(cases.length > 0 ? denseLimits(measured, quick) : []), ...[structure, columns, threads].flatMap((part) => part.limits)];
 printLimits("the dense routines", limits);
-saveTimings(origin, { floor, limits, cases: measured, stages, threads: threads.cases });
+const sections = { structure: structure.cases, columns: columns.cases, stages, threads: threads.cases };
+saveTimings(origin, { floor, limits, cases: measured, ...sections });
 
 async function shortestCall() {
   const [A, x, y] = [1, 2, 3].map((v) => Float64Array.of(v));
