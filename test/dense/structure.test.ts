@@ -123,3 +123,32 @@ describe.each(FORMATS)(`structure, HALFULP_SEED=${SEED}, %s`, (format) => {
     );
   });
 });
+
+// The pivots fall below what binary64 resolves of the entries, at once or step by step: sums continue on finer grids.
+describe(`exlu of columns that nearly depend on those before them, HALFULP_SEED=${SEED}`, () => {
+  const random = new Random(SEED);
+  const ORDER = 144; // four blocks of columns, and a half
+  const columns = (make: () => number) => range(ORDER).map(() => range(ORDER).map(make));
+  const falling = (rate: number): Make => {
+    const [left, right] = [columns(() => random.signed()), columns(() => random.signed())];
+    return (_, i, j) => range(ORDER).reduce((sum, k) => sum + (left[i]?.[k] ?? 0) * (right[k]?.[j] ?? 0) * 2 ** (-rate * k), 0);
+  };
+  const kinds: Record<string, Make> = {
+    "Hilbert's matrix": (_, i, j) => 1 / (i + j + 1),
+    "Hilbert's matrix, columns of unlike magnitude": (_, i, j) => 2 ** (((j * 37) % 60) - 30) / (i + j + 1),
+    "Vandermonde's matrix": (_, i, j) => ((i + 1) / ORDER) ** j,
+    "fast decay": falling(3),
+    "slow decay": falling(0.5),
+    "tiny entries": (_, i, j) => 2 ** -700 / (i + j + 1),
+    "large entries": (_, i, j) => 2 ** 900 / (i + j + 1),
+    "a large entry among small ones": (_, i, j) => (i === ORDER - 20 && j === ORDER - 3 ? 2 ** 40 : 1 / (i + j + 1)),
+  };
+
+  test.each(Object.entries(kinds))("%s", async (kind, make) => {
+    const values = vectorOf(
+      "binary64",
+      range(ORDER ** 2).map((k) => make(random, Math.floor(k / ORDER), k % ORDER)),
+    );
+    await onAll(luCheck({ rows: ORDER, cols: ORDER, values }), kind);
+  });
+});

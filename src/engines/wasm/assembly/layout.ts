@@ -125,7 +125,7 @@ export const TRSM_ROWS = 32;
 export const TRSM_GROUP = 256;
 
 // The record of a column of exlu (dense/luEntries.ts).
-export const LU_COLUMN = 0x20;
+export const LU_COLUMN = 0x40;
 
 // What a rank tells the others about a column of a distributed exlu: the pivot it proposes, its position (-1: no row is left) and the first
 // entry that overflowed, then from LU_PROPOSED on the row of U in the columns of the block.

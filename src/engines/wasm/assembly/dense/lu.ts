@@ -7,7 +7,8 @@
 // luEntries.ts explains why sums need no check.
 import { frame } from "../frame";
 import { JOB_A, JOB_DONE, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, JOB_PIVOTS, JOB_SINGLE, JOB_TO, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, LU_BLOCK, SCRATCH_Y } from "../layout";
-import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
+import { deepSums } from "./deepSums";
+import { COLUMN, SPLIT, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, needsFinerGrid, placeColumn, refineGrid } from "./luEntries";
 import { bitBytes, meet, setBit } from "./nonzeros";
 import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
 import { addressAt, barrier, i32At, take, waitForMore, wake } from "../team";
@@ -131,12 +132,21 @@ function coarsen(lane: i32, from: i32, to: i32): void {
   }
 }
 
-// Start the sums of a group at the entries of row i.
-function startSums(i: i32, first: i32, group: i32): void {
+// The sums of rows [from, to) of a group over the first N products.
+function sumProducts(first: i32, group: i32, from: i32, to: i32, N: i32): void {
+  const split = i32.load(columnAt(8 * group), SPLIT);
+  for (let i = from; i < to; ++i) startSums(i, first, group, split);
+  subtractProducts(group, from, to, split, N - split);
+}
+// Start the sums of a group at the entries of row i, or at what the first `split` products leave of them.
+function startSums(i: i32, first: i32, group: i32, split: i32): void {
+  const record = sumsOf(i, group);
   for (let lane = 8 * group; lane < 8 * group + 8; ++lane) {
-    const p = sumsOf(i, group) + ((lane & 7) << 3), G = f64.load(columnAt(lane)), a = first + lane < n ? f64.load(at(i, first + lane)) : 0;
-    startSum(p, a, G);
+    const p = record + ((lane & 7) << 3), a = first + lane < n ? f64.load(at(i, first + lane)) : 0;
+    if (split > 0) f64.store(p, a);
+    else startSum(p, a, f64.load(columnAt(lane)));
   }
+  if (split > 0) deepSums(at(i, 0), packedAt(group, 0), split, columnAt(8 * group), record);
 }
 
 // Subtract the products with rows [k, k + count) of U from the sums of rows [from, to), except where all of them are zero.
@@ -154,13 +164,35 @@ function solveAbove(first: i32, group: i32, from: i32, to: i32): void {
   if (from == 0) placeColumns(first, group);
   for (let top = from; top < end; top += BLOCK_ROWS) {
     const bottom = min(top + BLOCK_ROWS, end);
-    for (let i = top; i < bottom; ++i) startSums(i, first, group);
-    subtractProducts(group, top, bottom, 0, top);
+    sumProducts(first, group, top, bottom, top);
     for (let i = top; i < bottom; ++i) {
       subtractProducts(group, i, i + 1, top, i - top);
       finishRow(i, first, 8 * group, 8 * group + 8, bottom);
     }
+    if (!single && haveSmallPivots(bottom)) refineGrids(group, bottom);
   }
+}
+
+// Whether the last pivots before row N are far below the entries of their columns: the columns before them are nearly dependent, and what
+// is left of all columns is small.
+@inline const LAST: i32 = 8; // rows that are looked at
+@inline const SMALL_PIVOT: f64 = 3.725290298461914e-9; // 2^-28
+function haveSmallPivots(N: i32): bool {
+  for (let k = max(N - LAST, 0); k < N; ++k)
+    if (!(abs(f64.load(at(k, k))) <= SMALL_PIVOT * f64.load(columnMaxima + (<usize>k << 3)))) return false;
+  return true;
+}
+// Let the sums of a group of columns continue on finer grids after the first N products, if that helps in one of them.
+function refineGrids(group: i32, N: i32): void {
+  let isNeeded = false;
+  for (let lane = 8 * group; lane < 8 * group + 8; ++lane) isNeeded = isNeeded || needsFinerGrid(columnAt(lane), latestIn(lane, N));
+  if (isNeeded) for (let lane = 8 * group; lane < 8 * group + 8; ++lane) refineGrid(columnAt(lane), latestIn(lane, N), N);
+}
+// The largest magnitude in the last rows of U before row N.
+function latestIn(lane: i32, N: i32): f64 {
+  let latest: f64 = 0;
+  for (let k = max(N - LAST, 0); k < N; ++k) latest = max(latest, abs(f64.load(packedAt(lane >> 3, k) + ((lane & 7) << 3))));
+  return latest;
 }
 
 // Compute and pack row i of U in these lanes. Columns that no longer fit their grid move to a coarser one, in the rows up to `end`.
@@ -283,8 +315,7 @@ function block(first: i32, workers: i32): void {
     waitForMore(job, job + JOB_DONE, own - 1);
     const top = first + (k - start) * rows, bottom = min(top + rows, m);
     for (let group = 0; group < own; ++group) { // all of them, while these rows of L are in the cache
-      for (let i = top; i < bottom; ++i) startSums(i, first, group);
-      subtractProducts(group, top, bottom, 0, first);
+      sumProducts(first, group, top, bottom, first);
     }
     if (atomic.add<i32>(job + JOB_DONE, 1) == own + products - 1) {
       atomic.store<i32>(job + JOB_DONE, 0); // for the next block
@@ -333,8 +364,7 @@ export function luBatch(theJob: usize, worker: i32): void {
       useBlock(first);
       for (let group = 0; group < groups; ++group) {
         solveAbove(first, group, 0, first);
-        for (let i = first; i < m; ++i) startSums(i, first, group);
-        subtractProducts(group, first, m, 0, first);
+        sumProducts(first, group, first, m, first);
       }
       info = panel(first, addressAt(job, JOB_PIVOTS) + (<usize>k * <usize>min(m, n) << 2));
     }
