@@ -27,10 +27,11 @@ const libraries = findLibraries();
 const origin = originOf("ranks", ["koffi"]);
 printMachine(origin);
 if (libraries.length === 0) console.log("No mpirun on this machine: nothing is measured.");
+const machine = machineLimits();
 const results = libraries.map(measure);
 const limits = results.flatMap(({ library, cases, allreduceUs }) => limitsOf(library, cases, allreduceUs, cores));
 printLimits("routines over ranks", limits);
-save(origin, { cores, counts, rounds, limits, results });
+save(origin, { cores, counts, rounds, machineLimits: machine, limits, results });
 
 // One of each kind: Debian's commands, else the mpirun of an installation of its own.
 function findLibraries() {
@@ -108,22 +109,54 @@ function merged(passes) {
   return Object.fromEntries(Object.keys(first).map((key) => [key, merged(passes.map((pass) => pass[key]))]));
 }
 
-// Microseconds of the C program, by number of ranks: none without a compiler.
-function latencies(library) {
+// Compiles a C program of bench/ranks and passes its path to `run`; undefined without a compiler.
+function withProgram(name, flags, run) {
   const folder = mkdtempSync(join(tmpdir(), "halfulp-"));
   try {
-    const program = join(folder, "latency");
-    const { status } = spawnSync("cc", ["-O2", join(ROOT, "bench/ranks/latency.c"), "-o", program, "-ldl"]);
-    if (status !== 0) {
-      console.log("No C compiler on this machine: no comparison with MPI_Allreduce");
-      return {};
-    }
-    const us = (ranks) => start(library, ranks, [program, library.env.HALFULP_MPI ?? library.file]);
-    const all = counts.filter((ranks) => ranks <= cores).map((ranks) => [ranks, us(ranks)]);
-    return Object.fromEntries(all.filter(([, each]) => typeof each === "number"));
+    const program = join(folder, name);
+    const { status } = spawnSync("cc", ["-O2", ...flags, join(ROOT, `bench/ranks/${name}.c`), "-o", program, "-ldl"]);
+    if (status === 0) return run(program);
+    console.log(`No C compiler on this machine: ${name}.c is not measured`);
+    return undefined;
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+// How much faster several processes read and multiply than one if nothing is exchanged: ranks cannot gain more.
+function machineLimits() {
+  const several = counts.filter((ranks) => ranks > 1 && ranks <= cores);
+  const result = withProgram("machine", ["-march=native"], (program) => {
+    const times = (processes) => {
+      const length = quick ? 100_000 : 16_000_000;
+      const passes = Array.from({ length: rounds }, () => spawnSync(program, [String(processes), String(length)], { encoding: "utf8" }));
+      return [0, 1].map((k) =>
+        quantile(
+          passes.map(({ stdout }) => Number(stdout.trim().split("\n")[k])),
+          0.5,
+        ),
+      );
+    };
+    const alone = times(1);
+    return several.map((processes) => {
+      const [reading, arithmetic] = times(processes).map((ms, k) => alone[k] / ms);
+      return { processes, reading, arithmetic };
+    });
+  });
+  for (const { processes, reading, arithmetic } of result ?? [])
+    console.log(
+      `${processes} processes of C read ${figure(reading)} times as fast as one, and multiply ${figure(arithmetic)} times as fast.`,
+    );
+  return result;
+}
+
+// Microseconds of the C program, by number of ranks.
+function latencies(library) {
+  const us = withProgram("latency", [], (program) => {
+    const each = (ranks) => start(library, ranks, [program, library.env.HALFULP_MPI ?? library.file]);
+    return counts.filter((ranks) => ranks <= cores).map((ranks) => [ranks, each(ranks)]);
+  });
+  return Object.fromEntries((us ?? []).filter(([, each]) => typeof each === "number"));
 }
 
 function print(result, allreduceUs) {
