@@ -25,6 +25,8 @@ const WAYS: Record<string, Partial<ApproximateBlocking>> = {
   "panels of 128, one group, with look-ahead": { panel: 128, resident: false, ahead: true },
   "panels of 32, in registers of one group": { panel: 32, group: 512, resident: true },
   "panels of 64, two groups that wait": { panel: 64, group: 256, resident: true, spins: 1 << 28 },
+  "products in binary16": { tensorCores: true },
+  "products in binary32": { tensorCores: false },
 };
 
 interface OnDevice extends ApproximateFactors {
@@ -155,10 +157,15 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
       const b = Float64Array.from({ length: n * k }, () => random.below(2 ** 30) / 2 ** 30 - 0.5);
       const flipped = A.map((_, e) => A[(e % n) * n + Math.floor(e / n)] as number);
       for (const entries of [byRows(A, n), { ...byRows(flipped, n), rowStride: 1, colStride: n }])
-        for (const format of ["binary32", "binary64"] as const) {
+        for (const [format, how] of [
+          ["binary32", {}],
+          ["binary32", { tensorCores: true }],
+          ["binary64", {}],
+        ] as const) {
           const x = new Float64Array(n * k);
-          const got = run((scope) => factorize(scope, entries, { rows, cols }, format, b, k, x));
-          expect(residual(scaled, n, x, b, k, format), `n = ${n}, ${format}, HALFULP_SEED=${SEED}`).toBeLessThan(4);
+          const got = run((scope) => factorize(scope, entries, { rows, cols }, format, b, k, x, how));
+          const label = `n = ${n}, ${format}, ${JSON.stringify(how)}, HALFULP_SEED=${SEED}`;
+          expect(residual(scaled, n, x, b, k, format), label).toBeLessThan(4);
           got.free();
         }
     }
@@ -232,6 +239,23 @@ describe.skipIf(!device)(`plain factorisation on a device${device ? "" : " (no O
       expect(Math.abs((x[i] as number) - (want[i] as number))).toBeLessThan(1e-2 * (1 + Math.abs(want[i] as number)));
       expect(Math.abs((again[i] as number) - (want[i] as number))).toBeLessThan(1e-2 * (1 + Math.abs(want[i] as number)));
     }
+    got.free();
+  });
+
+  test("numbers that are too large for binary16: products in binary32", () => {
+    const n = 300;
+    const { A, factors } = made(new Random(SEED), n);
+    const [large, wanted] = [A.map((v) => v * 2 ** 12), factors.map((v, e) => (Math.floor(e / n) <= e % n ? v * 2 ** 12 : v))];
+    let attempts = 0;
+    const how = { tensorCores: true, after: (phase: string) => void (phase === "convert" && attempts++) };
+    const x = new Float64Array(n);
+    const got = run((scope) =>
+      factorize(scope, byRows(large, n), { rows: ones(n), cols: ones(n) }, "binary32", ones(n), 1, x, how),
+    ) as OnDevice;
+    expect(attempts).toBe(2);
+    expect(got.column).toBe(-1);
+    expectSame(read(got), wanted, n, `HALFULP_SEED=${SEED}`);
+    expect(residual(large, n, x, ones(n), 1, "binary32")).toBeLessThan(1);
     got.free();
   });
 

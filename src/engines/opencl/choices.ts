@@ -27,7 +27,7 @@ export interface Choices {
   readonly lu?: Partial<Pick<Blocking, "width" | "groups" | "shortest" | "resident">> | undefined;
   readonly sparse?: Partial<Pick<Tuning, "group" | "groups" | "window" | "together">> | undefined;
   /** The approximate factors of solve(): the last bits of x may depend on this choice. */
-  readonly plain?: Partial<Pick<ApproximateBlocking, "width" | "panel" | "group" | "resident" | "deep">> | undefined;
+  readonly plain?: Partial<Pick<ApproximateBlocking, "width" | "panel" | "group" | "resident" | "deep" | "tensorCores">> | undefined;
   /** How CPU and GPU share the work of solve(): the last bits of x may depend on this choice. */
   readonly solve?: Partial<Sharing> | undefined;
 }
@@ -46,7 +46,7 @@ const ALLOWED: { readonly [K in keyof Choices]-?: Values | Readonly<Record<strin
   gemv: { rowLanes: LANES, colLanes: LANES, rowsEach: [1, 2, 4], deep: [1, 2, 4, 8], chunks: [...GROUPS, 128], wide: FLAGS },
   trsv: { slots: [1, 2, 4, 8], depth: [1, 2, 4] },
   lu: { width: [32, 64], groups: LANES.map((n) => 2 * n), shortest: LANES.map((n) => 8 * n), resident: FLAGS },
-  plain: { width: [128, 256], panel: [32, 64, 128], group: [64, 128, 256, 512, 1024], resident: FLAGS, deep: [8, 16] },
+  plain: { width: [128, 256], panel: [32, 64, 128], group: [64, 128, 256, 512, 1024], resident: FLAGS, deep: [8, 16], tensorCores: FLAGS },
   sparse: { group: LANES, groups: LANES.map((n) => 8 * n), window: [2, 3, 4, 8, 13, 16], together: FLAGS },
   solve: { panel: ["cpu", "gpu"], lookAhead: [0, 1, 2], forward: ["cpu", "gpu"], backward: ["cpu", "gpu"], watch: ANY_FUNCTION },
 };

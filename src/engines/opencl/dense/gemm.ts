@@ -8,10 +8,11 @@ import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
+import { hasTensorCores } from "../device/tensorCores.ts";
 import { certificate } from "../exact/sources.ts";
 import { kernelArguments, listLength, newList, type Product, settle, unreadMatrix } from "./entries.ts";
 import { type Measured, prepareProduct } from "./gemmResidues.ts";
-import { hasInt8, type Lines, rowsOf } from "./residues.ts";
+import { type Lines, rowsOf } from "./residues.ts";
 import { entries, gemm as gemmSource } from "./sources.ts";
 
 export interface GemmOptions {
@@ -134,7 +135,7 @@ export function measureLines(scope: Scope, { buffer, offset, count, distance, st
 
 // Where tensor cores save more than residues cost.
 function suitsResidues(device: Device, M: number, N: number, K: number): boolean {
-  return hasInt8(device) && Math.min(M, N, K) >= 128 && M * N * K >= 2 ** 27;
+  return hasTensorCores(device) && Math.min(M, N, K) >= 128 && M * N * K >= 2 ** 27;
 }
 
 // Compute and prove what is possible: all entries by sums on a grid, or the open ones by the filter.

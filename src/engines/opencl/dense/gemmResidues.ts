@@ -3,9 +3,10 @@ import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { declarableLocalBytes } from "../device/local.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
+import { hasTensorCores } from "../device/tensorCores.ts";
 import { kernelArguments, type Product } from "./entries.ts";
 import { capacityOf, MAX_BITS, MAX_TERMS, moduliFor } from "./moduli.ts";
-import { fits, hasInt8, type Int8Shape, type Lines, localBytesOf, ResidueArithmetic, roundUp } from "./residues.ts";
+import { fits, type Int8Shape, type Lines, localBytesOf, ResidueArithmetic, roundUp } from "./residues.ts";
 import { entries, gemmResidues } from "./sources.ts";
 
 /** What `measure` found of each line: the words of the largest and the smallest magnitude, and the place of the lowest bit. */
@@ -21,7 +22,7 @@ const OTHER: Int8Shape = { BM: 16, BN: 16, BK: 64, WM: 16, WN: 16, STAGES: 1, ST
 const GROUP = 256;
 
 function shapeFor(device: Device): Int8Shape {
-  if (!hasInt8(device)) return OTHER;
+  if (!hasTensorCores(device)) return OTHER;
   return declarableLocalBytes(device) >= localBytesOf(LARGE) ? LARGE : MEDIUM;
 }
 

@@ -3,11 +3,12 @@
 import type { DeviceBuffer } from "../../device.ts";
 import { long, type RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
+import { hasTensorCores } from "../device/tensorCores.ts";
 import * as exact from "../exact/sources.ts";
 import { measureLines } from "./gemm.ts";
 import { STRIP } from "./luLayout.ts";
 import { capacityOf, MAX_BITS, MAX_TERMS } from "./moduli.ts";
-import { fits, hasInt8, type Int8Shape, type Lines, ResidueArithmetic, roundUp } from "./residues.ts";
+import { fits, type Int8Shape, type Lines, ResidueArithmetic, roundUp } from "./residues.ts";
 import * as sources from "./sources.ts";
 
 // An open entry delays its whole column. With 20 moduli, eight in 10,000 entries of a random matrix of order 16,384 stay open in the last columns, and
@@ -34,7 +35,7 @@ export interface LuProducts {
 
 /** Whether tensor cores make the products of a factorization faster. */
 export function suitsResidues(scope: Scope, rows: number, cols: number): boolean {
-  return hasInt8(scope.device) && Math.min(rows, cols) >= 1024;
+  return hasTensorCores(scope.device) && Math.min(rows, cols) >= 1024;
 }
 
 /** Prepare a factorization in place, with blocks of 64 columns; undefined for others, or if the device has too little memory. */
@@ -55,7 +56,7 @@ export function luProducts(
   const tall = roundUp(Math.max(rows, cols), tile.BM) + tile.BM;
   const bytes = [tall * terms, tall * terms, tall * width].map((size) => size * MODULI);
   if (width !== SHAPE.BN || terms > MAX_TERMS || !fits(device, bytes)) return undefined;
-  const residues = new ResidueArithmetic(scope, real, MODULI, hasInt8(device) ? tile : OTHER);
+  const residues = new ResidueArithmetic(scope, real, MODULI, hasTensorCores(device) ? tile : OTHER);
   const [L, U] = [residues.allocate(tall, terms, true), residues.allocate(tall, terms, true)];
   const products = scope.scratch(tall * width * MODULI);
   const common = [exact.superaccumulator, sources.lu, sources.luBlocked, sources.luResidues];

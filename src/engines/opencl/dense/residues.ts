@@ -4,6 +4,7 @@
 import type { Device, DeviceBuffer, Kernel } from "../../device.ts";
 import { long, type RealType } from "../device/numbers.ts";
 import type { DeviceMatrix, Scope } from "../device/scope.ts";
+import { hasTensorCores } from "../device/tensorCores.ts";
 import { certificate } from "../exact/sources.ts";
 import { limbsOf, tableOf } from "./moduli.ts";
 import { int8Product, residues } from "./sources.ts";
@@ -36,9 +37,6 @@ export interface Int8Shape {
 
 /** The local memory that a shape takes. */
 export const localBytesOf = ({ BM, BN, BK, STAGES }: Int8Shape): number => STAGES * (BM + BN) * BK;
-
-/** The tensor cores that int8Product.cl drives are those of compute capability 8.0 and later. */
-export const hasInt8 = (device: Device): boolean => device.computeCapability >= 80;
 
 /**
  * A factor as residues modulo each m, a byte each, in blocks of `terms` of a line: the next line is `pitch` bytes away, the next block of
@@ -137,7 +135,7 @@ export class ResidueArithmetic {
     const { device } = this.scope;
     const { BM, BN, WM, WN } = this.shape;
     const tiles = [Math.ceil(rows / BM), Math.ceil(cols / BN)] as const;
-    const onTensorCores = hasInt8(device);
+    const onTensorCores = hasTensorCores(device);
     device.launch(
       device.kernel("int8Product", [int8Product], { ...this.shape }),
       [onTensorCores ? tiles[0] * tiles[1] : Math.ceil((tiles[0] * BM * tiles[1] * BN) / GROUP), this.moduli],

@@ -18,6 +18,7 @@ import {
   prepare,
   roundingsOf,
   spaceOf,
+  usesHalves,
 } from "./lu.ts";
 import { magnitudes, weigh } from "./magnitudes.ts";
 import { subtractModulo } from "./modulo.ts";
@@ -108,21 +109,15 @@ export function* factorize(
     const source = conversion(scope, A, scaling, b, k, matrix);
     let outcome = yield* attempt(scope, matrix, how, source, steps);
     // Stuck: work-groups did not run at the same time.
-    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident: false }, source, steps);
+    const resident = outcome.stuck ? false : how.resident;
+    if (outcome.stuck) outcome = yield* attempt(scope, matrix, { ...how, resident }, source, steps);
+    // A pivot that is not finite may be an overflow of binary16.
+    if (outcome.column >= 0 && usesHalves(device, real, how))
+      outcome = yield* attempt(scope, matrix, { ...how, resident, tensorCores: false }, source, steps);
     const { column, order, minPivot, maxPivot } = outcome;
     if (column < 0) {
       invertBlocks(device, { matrix, inverses });
       how.after?.("inverses");
-      if (k > 0) {
-        const unknowns = scope.scratch(matrix.size * k * bytesOf(real));
-        const y = { buffer: matrix.data, offset: matrix.size, step: matrix.ld };
-        yield* steps.substitute(scope, { matrix, inverses }, true, y, k, unknowns);
-        if (!(yield* fetchUnknowns(device, real, unknowns, n * k, x))) {
-          substituteByBlocks(device, { matrix, upper: true, inverses: inverses.upper, y, k, to: unknowns });
-          yield* fetchUnknowns(device, real, unknowns, n * k, x);
-        }
-        how.after?.("substitute");
-      }
     }
     const roundings = roundingsOf(n, how.width);
     const factors: DeviceFactors = {
@@ -137,6 +132,14 @@ export function* factorize(
       inverses,
       free: () => lasting.free(),
     };
+    if (column < 0 && k > 0) {
+      const unknowns = scope.scratch(matrix.size * k * bytesOf(real));
+      const y = { buffer: matrix.data, offset: matrix.size, step: matrix.ld };
+      yield* steps.substitute(scope, factors, true, y, k, unknowns);
+      // Without a NaN no wait was abandoned, and no right-hand side overflowed in binary16.
+      if (!(yield* fetchUnknowns(device, real, unknowns, n * k, x))) yield* substitute(scope, factors, b, k, x, steps);
+      how.after?.("substitute");
+    }
     return factors;
   } catch (error) {
     lasting.free();

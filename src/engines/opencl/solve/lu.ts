@@ -3,6 +3,7 @@
 import type { Device, DeviceBuffer, DeviceEvent, Kernel } from "../../device.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
+import { hasTensorCores } from "../device/tensorCores.ts";
 import * as sources from "./sources.ts";
 import { MAX_WIDTH, MOVES, PIVOTS } from "./state.ts";
 
@@ -25,6 +26,8 @@ export interface ApproximateBlocking {
   readonly ahead?: boolean | undefined;
   /** The depth of the pieces of a product in local memory: 8 or 16. */
   readonly deep: number;
+  /** Whether tensor cores compute the products of binary32 factors, see halves.cl; default: where the device has them. */
+  readonly tensorCores?: boolean | undefined;
   /** Called after the commands of each phase, for measurements. */
   readonly after?: ((phase: ApproximatePhase) => void) | undefined;
 }
@@ -46,7 +49,7 @@ export interface ApproximateMatrix {
 }
 
 /**
- * The roundings of ApproximateFactors and ApproximateInverses. At most `width` products of a block are summed and then subtracted together;
+ * The roundings of binary64 ApproximateFactors and of ApproximateInverses. At most `width` products of a block are summed and then subtracted together;
  * in its own block, an entry is updated at most BLOCK times by a panel and BLOCK times by a triangle of L.
  */
 export const roundingsOf = (n: number, width: number): number => width + 2 * BLOCK + Math.ceil(n / BLOCK);
@@ -55,6 +58,10 @@ export const bytesOf = (real: RealType): number => (real === "double" ? 8 : 4);
 export const padded = (n: number): number => BLOCK * Math.ceil(n / BLOCK);
 
 export const definesOf = (real: RealType) => ({ REAL: real, REAL2: `${real}2`, REAL4: `${real}4`, WORDS: bytesOf(real) / 4 });
+
+/** Whether products are computed as in halves.cl, in which large entries overflow. */
+export const usesHalves = (device: Device, real: RealType, { tensorCores }: ApproximateBlocking): boolean =>
+  real === "float" && (tensorCores ?? hasTensorCores(device));
 
 /** The commands of one factorization. Nothing here waits for the device. */
 export class ApproximateLu {
@@ -90,6 +97,7 @@ export class ApproximateLu {
 
   // With 128 registers instead of 141, two groups fit on a multiprocessor: 42 Tflop/s on an H200 at depth 128, instead of 30.
   private product(width: number): Kernel {
+    if (usesHalves(this.scope.device, this.matrix.real, this.how)) return this.kernel("subtractHalves", sources.halves, { TN: width });
     const registers = this.matrix.real === "float" ? { REGISTERS: 128 } : {};
     return this.kernel("subtractProduct", sources.gemm, { TN: width, KT: this.how.deep, ...registers });
   }

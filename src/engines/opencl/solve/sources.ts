@@ -3,6 +3,6 @@ import { defineText } from "../device/defines.ts";
 import { common as source } from "./sources.generated.ts";
 import { ENDED, STUCK } from "./state.ts";
 
-export { alone, convert, gemm, inverse, magnitudes, modulo, panel, residual, rows, step, wait } from "./sources.generated.ts";
+export { alone, convert, gemm, halves, inverse, magnitudes, modulo, panel, residual, rows, step, wait } from "./sources.generated.ts";
 
 export const common = defineText({ ENDED, STUCK }) + source;
