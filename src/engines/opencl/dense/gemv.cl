@@ -5,7 +5,7 @@
 // the host knows that all of them are aligned. DEEP of these are loaded at a time.
 #ifdef ROW_LANES
 #define GROUP (ROW_LANES * COL_LANES)
-#define SLOTS (((COL_LANES + 1) / 2) * ROW_LANES)
+#define SLOTS ((COL_LANES > 4 ? (COL_LANES + 1) / 2 : COL_LANES > 1 ? 2 : 1) * ROW_LANES)
 #define PARTS 4 // 64-bit words of a partial sum
 
 typedef struct {
@@ -70,6 +70,27 @@ void addColumn(Sums *f, const double *a, double x) {
   }
 }
 
+// The sums of a work-item in local memory.
+void storeSums(__local double (*shared)[SLOTS], __local uint (*minWords)[SLOTS], int slot, const Sums *f) {
+#pragma unroll
+  for (int r = 0; r < ROWS_EACH; r++) {
+    shared[3 * r][slot] = f->rows[r].sum;
+    shared[3 * r + 1][slot] = f->rows[r].rest;
+    shared[3 * r + 2][slot] = f->rows[r].size;
+  }
+  minWords[0][slot] = f->minWordA;
+  minWords[1][slot] = f->minWordX;
+}
+void addStored(Sums *f, const __local double (*shared)[SLOTS], const __local uint (*minWords)[SLOTS], int slot) {
+#pragma unroll
+  for (int r = 0; r < ROWS_EACH; r++) {
+    Filter g = {shared[3 * r][slot], shared[3 * r + 1][slot], shared[3 * r + 2][slot], 0xffffffffu};
+    addFilter(&f->rows[r], g);
+  }
+  f->minWordA = min(f->minWordA, minWords[0][slot]);
+  f->minWordX = min(f->minWordX, minWords[1][slot]);
+}
+
 // The bound of a sum of products. `depth` is the number of additions to each partial rest, plus two for each merge.
 double boundOfProducts(Filter f, double depth, double products, uint minWordA, uint minWordX) {
   return boundOf(f, depth, true) + (BINARY32 || errorsAreExact(minWordA, minWordX) ? 0.0 : products * 0x1p-1074);
@@ -116,33 +137,27 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gemv(
       addColumn(&f, last, x[k]);
     }
 
-  for (int lanes = COL_LANES, kept; lanes > 1; lanes = kept) {
+  for (int lanes = COL_LANES, kept; lanes > 2; lanes = kept) {
     kept = (lanes + 1) / 2;
     bool gives = v >= kept && v < lanes;
     int w = gives ? v - kept : v, slot = BY_ROWS ? u * ((COL_LANES + 1) / 2) + w : w * ROW_LANES + u;
-    if (gives) {
-#pragma unroll
-      for (int r = 0; r < ROWS_EACH; r++) {
-        shared[3 * r][slot] = f.rows[r].sum;
-        shared[3 * r + 1][slot] = f.rows[r].rest;
-        shared[3 * r + 2][slot] = f.rows[r].size;
-      }
-      minWords[0][slot] = f.minWordA;
-      minWords[1][slot] = f.minWordX;
-    }
+    if (gives) storeSums(shared, minWords, slot, &f);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (v + kept < lanes) {
-#pragma unroll
-      for (int r = 0; r < ROWS_EACH; r++) {
-        Filter g = {shared[3 * r][slot], shared[3 * r + 1][slot], shared[3 * r + 2][slot], 0xffffffffu};
-        addFilter(&f.rows[r], g);
-      }
-      f.minWordA = min(f.minWordA, minWords[0][slot]);
-      f.minWordX = min(f.minWordX, minWords[1][slot]);
-    }
+    if (v + kept < lanes) addStored(&f, shared, minWords, slot);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (v != 0) return;
+  // Neighbours finish neighbouring rows: with a row every COL_LANES work-items, warps would be nearly empty.
+  if (COL_LANES > 1) {
+    if (v < 2) storeSums(shared, minWords, v * ROW_LANES + u, &f);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l >= ROW_LANES) return;
+    f.minWordA = f.minWordX = 0xffffffffu;
+#pragma unroll
+    for (int r = 0; r < ROWS_EACH; r++) f.rows[r] = emptyFilter();
+    addStored(&f, shared, minWords, l);
+    addStored(&f, shared, minWords, ROW_LANES + l);
+    first = get_group_id(0) * ROW_LANES * ROWS_EACH + l;
+  }
 
   bool whole = get_num_groups(1) == 1;
   __global ulong *words = partials + (long)get_group_id(1) * PARTS * rows;

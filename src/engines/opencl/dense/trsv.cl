@@ -11,6 +11,10 @@
 // it takes no longer than a few steps of the chain. The first pass nearly always proves every x_k. If a pass does not prove the
 // first open row, that row is computed in the superaccumulator. Only proved unknowns leave the block.
 //
+// For a single rounding the inverse is applied once more, to R: the candidates are then those of the exact solution of the block, and x_k
+// differs from c_k only if the roundings of earlier unknowns matter to it. The chain has a step for each such difference, or, if there
+// are many, for each unknown.
+//
 // KIND: how an entry is computed from the exact sum, see certificate.cl. BLOCK is 32 on NVIDIA: one warp computes the chain.
 
 // On NVIDIA the lanes of a block are one warp, which needs no barrier; elsewhere the whole group takes part.
@@ -79,22 +83,23 @@ void setResidual(Row *row, Filter f) {
 
 // Whether x is the unknown of its row, given the unknowns before it, and `moved` = x - c.
 //
-// row.rest took at most BLOCK + 1 fused operations and the rounding of h: with size, the sum of all magnitudes in it, they lose less
-// than (BLOCK + 8) U size (1 + 2^-20), and 2^-1075 each if they underflow. `bound` is what the filter may have lost. For a single
+// row.rest took at most 2 BLOCK + 4 operations and the rounding of h: with size, the sum of all magnitudes in it, they lose less than
+// ROUNDINGS U size (1 + 2^-20), and 2^-1075 each if they underflow. `bound` is what the filter may have lost. For a single
 // rounding, s - d x = rest - d moved with one more operation, and x is nearest to s / d if |s - d x| < |d| gap / 2. With d gap / 2
 // above 2^-960 (a product with a power of two, so exact) the underflows, below 2^-1068 together, are less than the margin of MORE.
 // A zero is proved if nothing was ever rounded.
+#define ROUNDINGS (2 * BLOCK + 12)
 HOT bool isProved(Row row, Filter f, double bound, double x, double moved) {
   bool exact = (row.moved << 1) == 0 && f.size == 0;
   if (x - x != 0 || twoSumError(x, -row.c, moved) != 0) return false;
   if (x == 0) return exact && f.sum == 0 && row.c == 0;
   if (KIND != SINGLE) {
-    double lost = exact ? 0.0 : (BLOCK + 8) * U * row.size * MORE + bound + TINY;
+    double lost = exact ? 0.0 : ROUNDINGS * U * row.size * MORE + bound + TINY;
     return certifiedEntry(row.high, row.rest, lost, KIND, row.d) == x;
   }
   double w = fabs(fma(-row.d, moved, row.rest)), size = row.size + fabs(row.d * moved) + w;
   double half_gap = fabs(row.d) * (0.5 * fabs(gapOf(x)));
-  return (w + ((BLOCK + 8) * U * size * MORE + bound)) * MORE < half_gap && half_gap > 0x1p-960 && half_gap < LARGE;
+  return (w + (ROUNDINGS * U * size * MORE + bound)) * MORE < half_gap && half_gap > 0x1p-960 && half_gap < LARGE;
 }
 
 // A candidate must be finite: then a pass is at worst an ordinary solve.
@@ -126,25 +131,55 @@ INLINED void invert(__local const double *D, __local double *inverse) {
   }
 }
 
-// The unknowns one after another: a lane uses its value of step k = lane. No branches: after its own step a row subtracts zeros.
-INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane) {
-#ifdef NVIDIA
+// The share of a slot in a row of the inverse times v.
+double inverseShare(__local const double *inverse, __local const double *v, int row, int slot) {
+  double share = 0.0;
 #pragma unroll
-#endif
-  for (int k = 0; k < BLOCK - 1; k++) {
-    double v = D[AT(lane, min(k, lane))], t = k < lane ? v : 0.0;
-    double m = broadcast(unknownOf(*row) - row->c, k, slots + k);
-    row->rest = fma(-t, m, row->rest);
-    row->size = fma(fabs(t), fabs(m), row->size);
-    row->moved |= k < lane ? as_ulong(m) : 0;
+  for (int k = 0; k < WIDTH; k++) {
+    int j = slot + k * SLOTS;
+    double t = inverse[AT(row, min(j, row))];
+    share = fma(j <= row ? t : 0.0, finiteOr0(v[j]), share);
   }
+  return share;
 }
+
+// The sum of the shares of a row.
+double totalOf(__local const double *shares, int row) {
+  double total = 0.0;
+#pragma unroll
+  for (int s = 0; s < SLOTS; s++) total += shares[s * BLOCK + row];
+  return total;
+}
+
+// Unknown k differs from its candidate by m.
+INLINED void move(Row *row, __local const double *D, int k, double m, int lane) {
+  double v = D[AT(lane, min(k, lane))], t = k < lane ? v : 0.0;
+  row->rest = fma(-t, m, row->rest);
+  row->size = fma(fabs(t), fabs(m), row->size);
+  row->moved |= k < lane ? as_ulong(m) : 0;
+}
+
+// The unknowns one after another: a lane uses its value of step k = lane. No branches: after its own step a row subtracts zeros. At first,
+// `skips` times, to the next unknown that differs from its candidate: those before it are final. A skip takes as long as two steps.
+INLINED void chain(Row *row, __local const double *D, __local double *slots, int lane, int skips, __local int *found) {
+  int k = 0;
+  for (; skips > 0 && k < BLOCK - 1; skips--, k++) {
+    double m = unknownOf(*row) - row->c;
+    k = firstOf(get_local_id(0) < BLOCK && lane >= k && m != 0, found);
+    if (k < BLOCK - 1) move(row, D, k, broadcast(m, k, slots + k), lane);
+  }
+#ifdef NVIDIA
+#pragma unroll 8
+#endif
+  for (; k < BLOCK - 1; k++) move(row, D, k, broadcast(unknownOf(*row) - row->c, k, slots + k), lane);
+}
+#define SKIPS (KIND == SINGLE ? 6 : 0)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global const REAL *T, long4 place, __global const REAL *b,
     __global REAL *x, volatile __global ulong *published, volatile __global int *state, int from, int to,
     int start, int step, int unit, int spins, __local long *acc) {
   LOCALS;
-  __local double inverse[TRIANGLE];
+  __local double inverse[TRIANGLE], change[BLOCK]; // change: residuals, then differences to the candidates before
   __local int ticket, found, proved;
   if (l == 0) {
     ticket = atomic_inc(state + TICKET);
@@ -178,37 +213,57 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void trsv(__global c
     if (l < BLOCK) c[lane] = before.sum + before.rest;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  double candidate = 0.0;
-#pragma unroll
-  for (int k = 0; k < WIDTH; k++) {
-    int j = slot + k * SLOTS;
-    double v = inverse[AT(row, min(j, row))];
-    candidate = fma(j <= row ? v : 0.0, finiteOr0(c[j]), candidate);
-  }
-  sums[slot * BLOCK + row] = candidate;
+  sums[slot * BLOCK + row] = inverseShare(inverse, c, row, slot);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (l < BLOCK) {
-    candidate = 0.0;
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) candidate += sums[s * BLOCK + l];
-    c[l] = finiteOr0(toReal(candidate));
-  }
+  if (l < BLOCK) c[l] = finiteOr0(toReal(totalOf(sums, l)));
 
   int done = 0; // unknowns of the block that are proved
   for (int pass = 0; done < rows; pass++) {
     barrier(CLK_LOCAL_MEM_FENCE);
     storeShare(part, blockShare(D, c, row, slot, KIND == SINGLE));
     barrier(CLK_LOCAL_MEM_FENCE);
+    // Rows that are proved, or past the end, do not change.
+    bool fixed = lane < done || lane >= rows;
+    Filter sum;
     BY_LANES {
-      Filter sum = before;
+      sum = before;
       addFilter(&sum, merged(part, lane));
       setResidual(&unknown, sum);
       unknown.c = c[lane];
       unknown.reciprocal = reciprocal;
-      // Rows that are proved, or past the end, do not change.
-      bool fixed = lane < done || lane >= rows;
       if (fixed) unknown.high = unknown.rest = unknown.c = unknown.reciprocal = 0.0;
-      chain(&unknown, D, slots, lane);
+      if (KIND == SINGLE && l < BLOCK) change[lane] = unknown.rest;
+    }
+    if (KIND == SINGLE) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      sums[slot * BLOCK + row] = inverseShare(inverse, change, row, slot);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      BY_LANES {
+        double v = toReal(unknown.c + totalOf(sums, lane)), m = v - unknown.c;
+        bool changes = !fixed && v - v == 0 && twoSumError(v, -unknown.c, m) == 0;
+        if (changes) unknown.c = v;
+        if (l < BLOCK) change[lane] = changes ? m : 0.0;
+        unknown.moved = firstOf(l < BLOCK && changes && m != 0, &found) < BLOCK ? 2 : 0;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      double share = 0.0, size = 0.0;
+#pragma unroll
+      for (int k = 0; k < WIDTH; k++) {
+        int j = slot + k * SLOTS;
+        double v = D[AT(row, min(j, row))], t = j <= row ? v : 0.0;
+        share = fma(t, change[j], share);
+        size = fma(fabs(t), fabs(change[j]), size);
+      }
+      sums[slot * BLOCK + row] = share;
+      sizes[slot * BLOCK + row] = size;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      BY_LANES {
+        unknown.rest -= fixed ? 0.0 : totalOf(sums, lane);
+        unknown.size += totalOf(sizes, lane);
+      }
+    }
+    BY_LANES {
+      chain(&unknown, D, slots, lane, SKIPS, &found);
       double v = unknownOf(unknown);
       bool isSure = fixed || isProved(unknown, sum, boundOf(sum, ADDITIONS(begin), true), v, v - unknown.c);
       int count = min(rows, firstOf(l < BLOCK && !isSure, &found));

@@ -31,9 +31,9 @@ export function trsvTuning(device: Device): TrsvTuning {
   return tuning;
 }
 
-// The local memory of trsv.cl: two triangles, a filter per work-item, four vectors, the superaccumulator, and a few words.
+// The local memory of trsv.cl: two triangles, a filter per work-item, five vectors, the superaccumulator, and a few words.
 function localBytes({ block, slots }: TrsvTuning): number {
-  return 8 * (block * (block + 1) + 3 * block * slots + 4 * block + ACCUMULATOR) + 64;
+  return 8 * (block * (block + 1) + 3 * block * slots + 5 * block + ACCUMULATOR) + 64;
 }
 
 const ZERO = new Int32Array(1);
