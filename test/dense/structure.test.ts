@@ -152,3 +152,23 @@ describe(`exlu of columns that nearly depend on those before them, HALFULP_SEED=
     await onAll(luCheck({ rows: ORDER, cols: ORDER, values }), kind);
   });
 });
+
+// The workspace still has the records of the columns of Hilbert's matrix, in which sums continued on finer grids.
+test(`exlu of columns that overflow, after Hilbert's matrix, HALFULP_SEED=${SEED}`, async () => {
+  const random = new Random(SEED);
+  const tableOf = (n: number, entry: (i: number, j: number) => number): Table => ({
+    rows: n,
+    cols: n,
+    values: Float64Array.from(range(n * n), (k) => entry(Math.floor(k / n), k % n)),
+  });
+  const hilbert = luCheck(tableOf(100, (i, j) => 1 / (i + j + 1)));
+  for (const n of [40, 84, 96]) {
+    for (let at = 0; at < n; at += 11) {
+      // One column is large in all rows, and in some matrices a later one is zero.
+      const zero = at % 2 ? at + 5 : -1;
+      const A = tableOf(n, (_, j) => (j === zero ? 0 : random.signed() * (j === at ? 2 ** 1023 : 1)));
+      await onAll(hilbert, "before");
+      await onAll(luCheck(A), `column ${at}`);
+    }
+  }
+});

@@ -161,7 +161,6 @@ function subtractProducts(group: i32, from: i32, to: i32, k: i32, count: i32): v
 // Rows [from, to) of U above the diagonal block, for one group of columns.
 function solveAbove(first: i32, group: i32, from: i32, to: i32): void {
   const end = min(to, m);
-  if (from == 0) placeColumns(first, group);
   for (let top = from; top < end; top += BLOCK_ROWS) {
     const bottom = min(top + BLOCK_ROWS, end);
     sumProducts(first, group, top, bottom, top);
@@ -280,14 +279,15 @@ function panel(first: i32, pivots: usize): i32 {
 }
 
 // Rows [from, to) of U for one group of columns, the group-th from column `first` on. Its sums are this worker's own. Columns to the right
-// of one that overflowed do not count: their sums may be infinite, and each would take long.
+// of one that overflowed do not count: their sums may be infinite, and each would take long. They are placed all the same, because the
+// products for the rows below read their records.
 function solveRows(first: i32, group: i32, from: i32, to: i32): void {
-  const left = first + 8 * group;
-  if (hasFailedBefore(left)) return;
+  const left = first + 8 * group, start = left & -WIDTH, groupThere = (left - start) >> 3;
   const shared = sums;
   sums = frame + SCRATCH_Y - <usize>from * (GROUPS * SUMS);
-  useBlock(left & -WIDTH);
-  solveAbove(left & -WIDTH, (left & (WIDTH - 1)) >> 3, from, to);
+  useBlock(start);
+  if (from == 0) placeColumns(start, groupThere);
+  if (!hasFailedBefore(left)) solveAbove(start, groupThere, from, to);
   useBlock(first);
   sums = shared;
 }
@@ -363,6 +363,7 @@ export function luBatch(theJob: usize, worker: i32): void {
     for (let first = 0; first < n && info == 0 && i32.load(failed) == 0; first += WIDTH) {
       useBlock(first);
       for (let group = 0; group < groups; ++group) {
+        placeColumns(first, group);
         solveAbove(first, group, 0, first);
         sumProducts(first, group, first, m, first);
       }
