@@ -26,10 +26,13 @@ const WAYS: Record<string, Factorization> = {
   unblocked: luUnblocked,
   blocked: luBlockedBy(),
   "blocked, products by residues": luBlockedBy({ residues: true }),
+  "blocked, products by residues, rows beside columns": luBlockedBy({ residues: true, ahead: true }),
   "blocked by 32, in parts": luBlockedBy({ width: 32, group: 128, groups: 64, shortest: 16 }),
   // with one group, or two that run at the same time; and where they do not
   "blocked, columns in one launch": luBlockedBy({ width: 32, group: 128, resident: true, spins: 1 << 16 }),
   "blocked, waiting in vain": luBlockedBy({ width: 32, group: 128, resident: true, spins: 0 }),
+  "blocked, rows beside columns": luBlockedBy({ width: 32, ahead: true }),
+  "blocked, rows beside columns, waiting in vain": luBlockedBy({ width: 32, group: 128, resident: true, spins: 0, ahead: true }),
 };
 
 interface Result {

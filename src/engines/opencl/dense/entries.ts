@@ -47,6 +47,7 @@ const COPIES = 8; // accumulators that they share: 9 KB, and fewer conflicts at 
 const RECORD = ACCUMULATOR + 1; // and the old entry
 const BATCH = 4096; // entries whose digits are read together
 const LAUNCH = 65536; // entries in a launch, which should not take long
+const MAX_TERMS = 2 ** 30; // of all entries in a launch that does not know how many are open
 
 // Whether alpha can be a factor of the terms. The device's accumulators have no room for a third factor.
 const isInTerms = (alpha: number): boolean => Math.abs(alpha) === 1 || !Number.isFinite(alpha);
@@ -58,8 +59,8 @@ const STAGE = "fpe4";
  * takes longer than a launch that finds nothing to do.
  */
 export function* settle(scope: Scope, product: Product): Work<void> {
-  const { alpha, C } = product;
-  if (isLooping(scope.device) && isInTerms(alpha) && C.rows * C.cols <= LAUNCH) {
+  const { alpha, A, C } = product;
+  if (isLooping(scope.device) && isInTerms(alpha) && C.rows * C.cols * A.cols <= MAX_TERMS) {
     finishEntries(scope.device, product, 0, C.rows * C.cols, STAGE);
     return;
   }

@@ -17,10 +17,8 @@ const SMALL = 96;
 /** The factorization for matrices of any size. `blocking` overrides defaults. */
 export const luBy =
   (blocking: Partial<Blocking> = {}): Factorization =>
-  (scope, data, real, rows, cols, count) =>
-    Math.max(rows, cols) <= SMALL
-      ? luBatch(scope, data, real, rows, cols, count)
-      : luBlockedBy(blocking)(scope, data, real, rows, cols, count);
+  (scope, data, real, rows, cols, count, pivots) =>
+    (Math.max(rows, cols) <= SMALL ? luBatch : luBlockedBy(blocking))(scope, data, real, rows, cols, count, pivots);
 
 /** Factor matrices in place: see Kernels.lu. `data` may be on the device. */
 export function* lu(
@@ -38,7 +36,7 @@ export function* lu(
     return -1;
   }
   const memory = scope.vector(data);
-  const outcome = yield* factor(scope, memory, realOf(data.BYTES_PER_ELEMENT), rows, cols, count);
+  const outcome = yield* factor(scope, memory, realOf(data.BYTES_PER_ELEMENT), rows, cols, count, pivots);
   const failed = outcome.overflowed.findIndex((index) => index >= 0);
   if (failed >= 0) return failed * rows * cols + (outcome.overflowed[failed] as number);
   if (isOnHost(data)) {
@@ -46,7 +44,6 @@ export function* lu(
     yield scope.device.read(memory, factors);
     data.set(factors);
   }
-  pivots.set(outcome.pivots);
   info.set(outcome.info);
   return -1;
 }

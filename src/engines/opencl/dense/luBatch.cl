@@ -40,7 +40,7 @@ double entryOf(const MATRIX REAL *A, int ld, int i, int j, int count, double siz
   return v == v ? v : exactEntryOf(A, ld, i, j, count);
 }
 
-// Matrix k has element k of failed and info, and the pivots from k min(rows, cols).
+// Matrix k has element k of failed and info, and the pivots from k min(rows, cols). info[count] tells whether anything overflowed.
 __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __global ulong *failed, __global int *info, __global int *pivots
 #ifdef IN_LOCAL
   , __local REAL *A
@@ -101,6 +101,7 @@ __kernel void luBatch(__global REAL *data, int rows, int cols, int count, __glob
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     if (lid == 0) info[k] = zero;
+    if (lid == 0 && ((volatile __global ulong *)failed)[k] != NO_OVERFLOW) info[count] = 1;
 #ifdef IN_LOCAL
     for (int e = lid; e < rows * cols; e += items) stored[e] = A[e / cols * ld + e % cols];
 #endif

@@ -6,7 +6,7 @@ import * as sources from "./sources.ts";
 
 /** One matrix per work-group of `items` work-items, a power of two. */
 export const luBatchOf = (items?: number): Factorization =>
-  function* (scope, data, real, rows, cols, count) {
+  function* (scope, data, real, rows, cols, count, pivots) {
     const { device } = scope;
     const steps = Math.min(rows, cols);
     const bytes = rows * (cols | 1) * (real === "double" ? 8 : 4);
@@ -19,8 +19,9 @@ export const luBatchOf = (items?: number): Factorization =>
     });
     const size = Math.min(wanted, powerOfTwoUpTo(kernel.maxGroupSize));
     const failed = scope.scratch(count * 8);
-    const info = scope.scratch(count * 4);
-    const pivots = scope.scratch(count * steps * 4);
+    const info = scope.scratch((count + 1) * 4);
+    const chosen = scope.scratch(count * steps * 4);
+    device.fill(info, Int32Array.of(0), count * 4);
     device.launch(
       kernel,
       [Math.min(count, MAX_GROUPS)],
@@ -32,7 +33,7 @@ export const luBatchOf = (items?: number): Factorization =>
         count,
         failed,
         info,
-        pivots,
+        chosen,
         ...(inLocal ? [{ localBytes: bytes }] : []),
         { localBytes: 8 * size },
         { localBytes: 4 * size },
@@ -40,16 +41,14 @@ export const luBatchOf = (items?: number): Factorization =>
         { localBytes: 8 * cols },
       ],
     );
+    const infos = new Int32Array(count + 1);
+    yield device.read(info, infos);
+    yield device.read(chosen, pivots);
+    const ended = { info: infos.subarray(0, count), overflowed: [] };
+    if (infos[count] === 0) return ended; // nothing overflowed
     const words = new Uint32Array(2 * count);
-    const outcome = { info: new Int32Array(count), pivots: new Int32Array(count * steps) };
     yield device.read(failed, words);
-    yield device.read(info, outcome.info);
-    yield device.read(pivots, outcome.pivots);
-    // Mostly there is none, and 16,384 calls would take a fifth of the time.
-    const overflowed = words.every((word) => word === 0xffffffff)
-      ? []
-      : Array.from(outcome.info, (zero, k) => overflowIn(words, k, zero, cols));
-    return { ...outcome, overflowed };
+    return { ...ended, overflowed: Array.from(ended.info, (zero, k) => overflowIn(words, k, zero, cols)) };
   };
 
 export const luBatch: Factorization = luBatchOf();

@@ -12,6 +12,7 @@ typedef struct {
   int spins;                    // looks after which a wait for other work-groups is abandoned
   int groups;                   // of luColumn
   int parts, length;            // parts into which luProduct divides k, and their length
+  int right, end;               // of the columns to the right of the block, those from `right` to end - 1
 } Shape;
 
 // The integer state of a factorization is that of luLayout.ts. The pivots are followed by the position of each row and by pairs of
@@ -27,8 +28,12 @@ typedef struct {
 #define UPPER(z) (LOWER(z) + (size_t)W * (z).rows)
 #define CANDIDATES(z) (UPPER(z) + W * W)
 
-// A zero pivot ends the factorization, and so does an entry that overflowed in a column before this block.
-bool hasEnded(const __global int *out, Shape z) { return out[INFO] != 0 || out[STUCK] != 0 || ((const __global uint *)out)[1] < (uint)z.first; }
+// A zero pivot ends the factorization, and so does an entry that overflowed in a column before this block. Rows of U may be computed while
+// the next block is factored: what ends there does not end them.
+bool endedBefore(int column, Shape z) { return column != 0 && column <= z.first + z.width; }
+bool hasEnded(const __global int *out, Shape z) {
+  return endedBefore(out[INFO], z) || endedBefore(out[STUCK], z) || ((const __global uint *)out)[1] < (uint)z.first;
+}
 
 // What an entry starts with: its value, and its sums from the parts of luProduct. The sums (s - G) of the parts are on one grid, which
 // their total fits: `high` is exact. `bound` is what the parts lost.

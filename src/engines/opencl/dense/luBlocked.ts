@@ -1,5 +1,5 @@
 // exlu of a matrix on a device, left-looking by blocks. Called by lu.ts; see the LU paper.
-import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceEvent, Work } from "../../device.ts";
 import { declarableLocalBytes } from "../device/local.ts";
 import type { RealType } from "../device/numbers.ts";
 import type { Scope } from "../device/scope.ts";
@@ -25,6 +25,8 @@ export interface Blocking {
   readonly shortest: number;
   /** Whether products are computed by residues; default: where the device has tensor cores and the matrix is large. */
   readonly residues?: boolean | undefined;
+  /** Whether rows of U are computed beside the columns of the next block; default: on a GPU, in large matrices. */
+  readonly ahead?: boolean | undefined;
   /** Called after each phase, for measurements. */
   readonly after?: ((phase: "panel" | "columns" | "swap" | "right" | "rows") => void) | undefined;
 }
@@ -50,15 +52,15 @@ export const luBlockedBy = (blocking: Partial<Blocking> = {}): Factorization =>
   oneByOne((scope, real, rows, cols) => {
     const how = completeBlocking(scope.device, { ...DEFAULT, ...blocking }, rows);
     const space = workspace(scope, how, real, rows, cols);
-    return (data) => {
+    return (data, pivots) => {
       const { work, out, sums } = space;
       const byResidues = how.residues ?? suitsResidues(scope, rows, cols);
       const products = byResidues ? luProducts(scope, real, data, work, out, sums, rows, cols, how.width) : undefined;
-      return factor(scope.device, data, { ...space, products }, how, rows, cols);
+      return factor(scope.device, data, { ...space, products }, how, rows, cols, pivots);
     };
   });
 
-type Complete = Blocking & { readonly group: number; readonly resident: boolean };
+type Complete = Blocking & { readonly group: number; readonly resident: boolean; readonly ahead: boolean };
 
 // With at most one group per multiprocessor all groups run, since nothing else is on the device. On a CPU groups may run one after
 // another.
@@ -66,13 +68,13 @@ function completeBlocking(device: Device, how: Blocking, rows: number): Complete
   const isRunning = (size: number): boolean => device.type === "gpu" && Math.ceil(rows / size) <= device.computeUnits;
   // H200, n = 4096 and 8192: 39.3 and 104.8 ms with groups of 128, 39.6 and 108.2 with 64; n = 1024: 8.8 and 8.6.
   const group = how.group ?? (rows < 4096 ? [64, 128, 256] : [128, 256]).find(isRunning) ?? 64;
-  return { ...how, group, resident: how.resident ?? isRunning(group) };
+  return { ...how, group, resident: how.resident ?? isRunning(group), ahead: how.ahead ?? (device.type === "gpu" && rows > 8192) };
 }
 
 interface Workspace {
   readonly kernels: ReturnType<typeof kernelsOf>;
   readonly products?: LuProducts | undefined;
-  readonly sums: DeviceBuffer;
+  readonly sums: readonly DeviceBuffer[]; // two if rows of U are computed beside columns
   readonly work: DeviceBuffer;
   readonly out: DeviceBuffer;
 }
@@ -82,13 +84,13 @@ function workspace(scope: Scope, how: Complete, real: RealType, rows: number, co
   const { width } = how;
   let largest = 0;
   for (let first = 0; first < Math.min(rows, cols); first += width) {
-    const [panel, right] = [productOf(device, how, rows - first, first), productOf(device, how, cols - first, first)];
-    largest = Math.max(largest, panel.parts * (rows - first), right.parts * (cols - first));
+    for (const extent of [rows - first, cols - first, Math.min(width, cols)])
+      largest = Math.max(largest, productOf(device, how, extent, first).parts * extent);
   }
   const groups = Math.ceil(rows / how.group);
   return {
     kernels: kernelsOf(device, how, real),
-    sums: scope.scratch(24 * width * largest),
+    sums: (how.ahead ? [0, 1] : [0]).map(() => scope.scratch(24 * width * largest)),
     work: scope.scratch(8 * (cols + rows + unwrittenOf(width, rows, groups))),
     out: scope.scratch(4 * (PIVOTS + Math.min(rows, cols) + rows + 4 * width)),
   };
@@ -124,17 +126,25 @@ function kernelsOf(device: Device, { width, group, resident }: Complete, real: R
   };
 }
 
-function* factor(device: Device, data: DeviceBuffer, space: Workspace, how: Complete, rows: number, cols: number): Work<Outcome> {
+function* factor(
+  device: Device,
+  data: DeviceBuffer,
+  space: Workspace,
+  how: Complete,
+  rows: number,
+  cols: number,
+  pivots: Int32Array,
+): Work<Outcome> {
   const { work, out } = space;
   prepare(device, out);
   device.fill(work, Float64Array.of(0)); // the sizes of columns
   blocks(device, data, space, how, rows, cols, 0);
-  const outcome = yield* outcomeOf(device, out, rows, cols);
+  const outcome = yield* outcomeOf(device, out, rows, cols, pivots);
   if (outcome.stuck === 0) return outcome;
   // Groups did not run at the same time: from that block on, one launch per column.
   device.fill(out, Int32Array.of(0), 4 * STUCK, 4);
   blocks(device, data, space, { ...how, resident: false }, rows, cols, outcome.stuck - 1);
-  return yield* outcomeOf(device, out, rows, cols);
+  return yield* outcomeOf(device, out, rows, cols, pivots);
 }
 
 function blocks(
@@ -146,22 +156,24 @@ function blocks(
   cols: number,
   from: number,
 ): void {
-  const { width, group, resident, spins, after } = how;
+  const { width, group, resident, ahead, spins, after } = how;
   const steps = Math.min(rows, cols);
   const items = (LONG * width) / 16;
-  const shape = new Int32Array(10);
+  const shape = new Int32Array(12);
   const bytes = new BigInt64Array(shape.buffer);
-  const args = [data, sums, work, out, bytes];
-  for (let first = from; first < steps; first += width) {
-    const columns = Math.min(width, steps - first);
-    const below = rows - first;
-    const right = cols - first - columns;
-    const groups = Math.ceil(below / group);
-    const panel = products ? whole(first) : productOf(device, how, below, first);
-    shape.set([rows, cols, first, columns, 0, columns, spins, groups, panel.parts, panel.length]);
+
+  // The columns of the block, below and above the diagonal, up to the rows that must move.
+  const columnsOf = (first: number, columns: number, meanwhile: () => void): void => {
+    const args = [data, sums[0] as DeviceBuffer, work, out, bytes];
+    const groups = Math.ceil((rows - first) / group);
+    const product = products ? whole(first) : productOf(device, how, rows - first, first);
+    const set = (): void => shape.set([rows, cols, first, columns, 0, columns, spins, groups, product.parts, product.length, 0, 0]);
+    set();
     if (products && first > 0) products.panel(bytes, first);
-    else if (panel.parts > 0) device.launch(kernels.panel, [panel.tiles, 1, panel.parts], [items, 1, 1], args);
+    else if (product.parts > 0) device.launch(kernels.panel, [product.tiles, 1, product.parts], [items, 1, 1], args);
     after?.("panel");
+    meanwhile();
+    set();
     if (resident) device.fill(work, UNWRITTEN, 8 * (cols + rows), 8 * unwrittenOf(width, rows, groups));
     if (resident && kernels.columns) device.launch(kernels.columns, [groups], [group + UPPER_LANES], args);
     for (let step = resident ? columns : 0; step <= columns; step++) {
@@ -169,17 +181,45 @@ function blocks(
       device.launch(kernels.column, [groups], [group + UPPER_LANES], args);
     }
     after?.("columns");
-    device.launch(kernels.swap, [Math.ceil(cols / STRIP)], [8 * STRIP], args);
-    products?.afterColumns(bytes, first, columns);
-    after?.("swap");
-    if (right === 0) continue;
-    const product = products ? whole(first) : productOf(device, how, right, first);
-    shape.set([product.parts, product.length], 8);
-    if (products && first > 0) products.right(bytes, first, columns);
+  };
+
+  // The rows of the block in columns `right` to end - 1.
+  const rowsOf = (first: number, columns: number, right: number, end: number, space: number): void => {
+    const count = end - right;
+    if (count === 0) return;
+    const args = [data, sums[space] as DeviceBuffer, work, out, bytes];
+    const product = products ? whole(first) : productOf(device, how, count, first);
+    shape.set([rows, cols, first, columns, 0, columns, spins, 0, product.parts, product.length, right, end]);
+    if (products && first > 0) products.right(bytes, first, right, count, space);
     else if (product.parts > 0) device.launch(kernels.right, [1, product.tiles, product.parts], [items, 1, 1], args);
     after?.("right");
-    device.launch(kernels.row, [Math.ceil(right / STRIP)], [8 * STRIP], args);
-    products?.afterRows(first, columns);
+    device.launch(kernels.row, [Math.ceil(count / STRIP)], [8 * STRIP], args);
+    products?.afterRows(first, columns, right, count);
     after?.("rows");
+  };
+
+  // With look-ahead, the columns of the next block need only their own part of the rows: the rest is computed in the second queue.
+  let rest: (() => void) | undefined;
+  for (let first = from; first < steps; first += width) {
+    const columns = Math.min(width, steps - first);
+    const right = first + columns;
+    let computed: DeviceEvent | undefined;
+    columnsOf(first, columns, () => {
+      if (!rest) return;
+      const ready = device.event();
+      computed = device.onSecondQueue(() => {
+        device.waitFor(ready);
+        rest?.();
+        return device.event();
+      });
+    });
+    if (computed) device.waitFor(computed);
+    shape.set([0, 0], 10);
+    device.launch(kernels.swap, [Math.ceil(cols / STRIP)], [8 * STRIP], [data, sums[0] as DeviceBuffer, work, out, bytes]);
+    products?.afterColumns(bytes, first, columns);
+    after?.("swap");
+    const next = ahead && !after && right < steps ? Math.min(right + width, cols) : cols;
+    rowsOf(first, columns, right, next, 0);
+    rest = next < cols ? () => rowsOf(first, columns, next, cols, 1) : undefined;
   }
 }

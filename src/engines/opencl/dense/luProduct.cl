@@ -11,7 +11,7 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
   // neighbours store adjacent sums
   const int y = PANEL ? lid % TY : lid / TX, x = PANEL ? lid / TY : lid % TX;
   const int end = z.first + z.width;
-  const int rowEnd = PANEL ? z.rows : end, colFirst = PANEL ? z.first : end, colEnd = PANEL ? end : z.cols;
+  const int rowEnd = PANEL ? z.rows : end, colFirst = PANEL ? z.first : z.right, colEnd = PANEL ? end : z.end;
   const int i0 = z.first + (int)get_group_id(0) * TM, j0 = colFirst + (int)get_group_id(1) * TN;
   const int from = (int)get_group_id(2) * z.length, to = hasEnded(out, z) ? from : min(from + z.length, z.first);
 
@@ -76,7 +76,7 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
   // top + KT h (1 + 2^-40). U h >= 2^-1006, so (KT + 2) h covers all of that except top. If every n was 0, only underflow can have
   // lost something: then t - s is +0, and so is n, never -0, unless l u itself underflows, which takes a tiny factor.
   const double N = to - from;
-  const size_t area = PANEL ? (size_t)W * (z.rows - z.first) : (size_t)W * (z.cols - end);
+  const size_t area = PANEL ? (size_t)W * (z.rows - z.first) : (size_t)W * (z.end - z.right);
   T += 3 * area * get_group_id(2);
 #pragma unroll
   for (int p = 0; p < 4; p++)
@@ -84,7 +84,7 @@ __kernel FIXED(ITEMS) void luProduct(const __global REAL *A, __global double *T,
     for (int q = 0; q < 4; q++) {
       int i = i0 + y + TY * p - z.first, j = j0 + x + TX * q - colFirst;
       if (from == to || i >= rowEnd - z.first || j >= colEnd - colFirst) continue;
-      size_t at = PANEL ? (size_t)j * (z.rows - z.first) + i : (size_t)i * (z.cols - end) + j;
+      size_t at = PANEL ? (size_t)j * (z.rows - z.first) + i : (size_t)i * (z.end - z.right) + j;
       double h = G[q] * (U / 1.5);
       T[at] = s[p][q] - G[q];
       T[area + at] = rest[p][q];

@@ -22,7 +22,7 @@ __kernel __attribute__((reqd_work_group_size(8 * STRIP, 1, 1))) void luSwapResid
 }
 
 // Sums over k < first from their remainders, as luProduct stores them: for the rows from `first` in the columns of the block (PANEL), or
-// for the rows of the block in the columns to its right. `lines` rows or columns, against the W of the block.
+// for the rows of the block in columns to its right. `lines` rows or columns, against the W of the block.
 //   |l'| <= 2^(bL - 1), since |l| <= 1 < 2 = 2^eL; |u' + f| < 2^(bU + growth), where 2^growth bounds the column's U relative to the 2^eU of
 //   its A. So the sum is off by 2^(bL - 2) for each cut entry of the column and by 2^(bU + growth - 1) for each of the row, and its magnitude
 //   is at most 2^(bL - 1) times the sum of all |u'|, which must stay below 2^limit; and |u'| itself below 2^MAX_BITS. What does not is left open.
@@ -40,7 +40,7 @@ __kernel void luCombine(const __global uint *sums, long batch, __constant const 
 #pragma unroll
   for (int q = 0; q < 4; q++) {
     const int other = 4 * quarter + q;
-    const int i = z.first + (PANEL ? line : other), j = z.first + (PANEL ? other : z.width + line);
+    const int i = z.first + (PANEL ? line : other), j = PANEL ? z.first + other : z.right + line;
     if (other >= z.width) break;
     const int eU = (int)(colSizes[2 * j] >> 20) - 1022, growth = (int)(colTops[j] >> 20) - (int)(colSizes[2 * j] >> 20);
     double low = 0, bound = 0, high = NOT_PROVED;

@@ -24,13 +24,13 @@ const OTHER: Int8Shape = { BM: 16, BN: 64, BK: 64, WM: 16, WN: 64, STAGES: 1, ST
 
 /** The products of one factorization with blocks of `width` columns. `shape` is the Shape of luBlocked.cl, kept current by the caller. */
 export interface LuProducts {
-  /** The sums of the block, over the columns before it: of its columns, or of its rows to the right of it. */
+  /** The sums of the block, over the columns before it: of its columns, or of its rows in `count` columns from `right` on, in `sums[space]`. */
   panel(shape: BigInt64Array, first: number): void;
-  right(shape: BigInt64Array, first: number, columns: number): void;
+  right(shape: BigInt64Array, first: number, right: number, count: number, space: number): void;
   /** After the columns of a block: move rows, and take the residues of its L. */
   afterColumns(shape: BigInt64Array, first: number, columns: number): void;
-  /** After the rows of a block: take the residues of its U. */
-  afterRows(first: number, columns: number): void;
+  /** After the rows of a block in these columns: take the residues of U there. */
+  afterRows(first: number, columns: number, right: number, count: number): void;
 }
 
 /** Whether tensor cores make the products of a factorization faster. */
@@ -38,14 +38,17 @@ export function suitsResidues(scope: Scope, rows: number, cols: number): boolean
   return hasTensorCores(scope.device) && Math.min(rows, cols) >= 1024;
 }
 
-/** Prepare a factorization in place, with blocks of 64 columns; undefined for others, or if the device has too little memory. */
+/**
+ * Prepare a factorization in place, with blocks of 64 columns; undefined for others, or if the device has too little memory. Products with
+ * different `sums` may run at the same time.
+ */
 export function luProducts(
   scope: Scope,
   real: RealType,
   data: DeviceBuffer,
   work: DeviceBuffer,
   out: DeviceBuffer,
-  sums: DeviceBuffer,
+  sums: readonly DeviceBuffer[],
   rows: number,
   cols: number,
   width: number,
@@ -54,11 +57,11 @@ export function luProducts(
   const tile = Math.max(rows, cols) > 8192 ? LARGE : SHAPE;
   const terms = roundUp(Math.min(rows, cols), width);
   const tall = roundUp(Math.max(rows, cols), tile.BM) + tile.BM;
-  const bytes = [tall * terms, tall * terms, tall * width].map((size) => size * MODULI);
+  const bytes = [tall * terms, tall * terms, ...sums.map(() => tall * width)].map((size) => size * MODULI);
   if (width !== SHAPE.BN || terms > MAX_TERMS || !fits(device, bytes)) return undefined;
   const residues = new ResidueArithmetic(scope, real, MODULI, hasTensorCores(device) ? tile : OTHER);
   const [L, U] = [residues.allocate(tall, terms, true), residues.allocate(tall, terms, true)];
-  const products = scope.scratch(tall * width * MODULI);
+  const products = sums.map(() => scope.scratch(tall * width * MODULI));
   const common = [exact.superaccumulator, sources.lu, sources.luBlocked, sources.luResidues];
   const kernel = (name: string, PANEL: number) => residues.kernel(name, common, { W: width, GROUP: 64, PANEL });
   const kernels = { swap: kernel("luSwapResidues", 0), panel: kernel("luCombine", 1), right: kernel("luCombine", 0) };
@@ -77,22 +80,23 @@ export function luProducts(
   const colBits = spare - rowBits;
   const limit = capacity - rowBits + 1; // bits of the sum of all |u'| of a column
 
-  const multiply = (which: "panel" | "right", shape: BigInt64Array, first: number, from: number, lines: number): void => {
+  const multiply = (which: "panel" | "right", shape: BigInt64Array, first: number, from: number, lines: number, space: number): void => {
     const [longer, shorter] = which === "panel" ? [L, U] : [U, L];
-    residues.multiply(longer, from, lines, shorter, first, width, first, products, width, tall * width);
+    const product = products[space] as DeviceBuffer;
+    residues.multiply(longer, from, lines, shorter, first, width, first, product, width, tall * width);
     device.launch(
       kernels[which],
       [Math.ceil(lines / 32), width / 32],
       [256, 1],
       [
-        ...[products, long((tall * width) / 4), residues.table, MODULI, lines, L.cuts, U.cuts, colSizes, colTops],
-        ...[rowBits, colBits, limit, work, sums, shape],
+        ...[product, long((tall * width) / 4), residues.table, MODULI, lines, L.cuts, U.cuts, colSizes, colTops],
+        ...[rowBits, colBits, limit, work, sums[space] as DeviceBuffer, shape],
       ],
     );
   };
   return {
-    panel: (shape, first) => multiply("panel", shape, first, first, rows - first),
-    right: (shape, first, columns) => multiply("right", shape, first, first + columns, cols - first - columns),
+    panel: (shape, first) => multiply("panel", shape, first, first, rows - first, 0),
+    right: (shape, first, right, count, space) => multiply("right", shape, first, right, count, space),
     afterColumns(shape, first, columns) {
       if (first > 0)
         device.launch(
@@ -105,9 +109,8 @@ export function luProducts(
       const lines = { buffer: data, offset: below * cols + first, count: rows - below, distance: cols, step: 1, n: columns };
       if (lines.count > 0) residues.take(lines, rowSizes, below, rowBits, "left", L, { first: below, term: first });
     },
-    afterRows(first, columns) {
-      const right = first + columns;
-      const lines = { buffer: data, offset: first * cols + right, count: cols - right, distance: 1, step: cols, n: columns };
+    afterRows(first, columns, right, count) {
+      const lines = { buffer: data, offset: first * cols + right, count, distance: 1, step: cols, n: columns };
       residues.take(lines, colSizes, right, colBits, "right", U, { first: right, term: first, tops: colTops });
     },
   };

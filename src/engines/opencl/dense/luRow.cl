@@ -15,7 +15,7 @@ __kernel FIXED(STRIP * 8) void luSwap(__global REAL *A, const __global double *T
     for (int i = slot; i <= c; i += 8) A[(size_t)(z.first + i) * z.cols + j] = (REAL)work[UPPER(z) + i * W + c];
 }
 
-// U in the rows of the block, to the right of it: 32 columns per work-group, 8 work-items per column, each with every eighth row. Row by
+// U in the rows of the block, in columns to the right of it: 32 columns per work-group, 8 work-items per column, each with every eighth row. Row by
 // row: the work-item of the row rounds its sum, the others subtract the products with it.
 #define ROWS (W / 8)
 __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __global double *work, __global int *out, Shape z) {
@@ -25,7 +25,7 @@ __kernel FIXED(GROUP) void luRow(__global REAL *A, const __global double *T, __g
   __local int open[STRIP], openCount[3]; // of three rows in rotation: that of the row after next is cleared while unused
   const int width = hasEnded(out, z) ? 0 : z.width;
   const int lid = get_local_id(0), lane = lid % STRIP, slot = lid / STRIP;
-  const int right = z.first + z.width, columns = z.cols - right;
+  const int right = z.right, columns = z.end - right;
   const int at = get_group_id(0) * STRIP + lane, j = right + at;
   const bool inside = at < columns;
   const size_t area = (size_t)W * columns;

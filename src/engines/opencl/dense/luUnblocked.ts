@@ -18,7 +18,7 @@ export const luUnblocked = oneByOne((scope, real, rows, cols) => {
     });
   const kernels = { above: kernel("luAbove"), below: kernel("luBelow"), pivot: kernel("luPivot") };
   const out = scope.scratch(4 * (PIVOTS + Math.min(rows, cols)));
-  return (data) => columns(device, data, kernels, out, rows, cols);
+  return (data, pivots) => columns(device, data, kernels, out, rows, cols, pivots);
 });
 
 function* columns(
@@ -28,14 +28,15 @@ function* columns(
   out: DeviceBuffer,
   rows: number,
   cols: number,
+  pivots: Int32Array,
 ): Work<Outcome> {
   prepare(device, out);
   for (let j = 0; j < cols; j++) {
-    const shape = BigInt64Array.of(BigInt(rows) | (BigInt(cols) << 32n), BigInt(j), 0n, 0n, 0n);
+    const shape = BigInt64Array.of(BigInt(rows) | (BigInt(cols) << 32n), BigInt(j), 0n, 0n, 0n, 0n);
     if (j > 0) device.launch(kernels.above, [1], [GROUP], [data, out, shape]);
     if (j >= rows) continue;
     device.launch(kernels.below, [rows - j], [GROUP], [data, out, shape]);
     device.launch(kernels.pivot, [1], [GROUP], [data, out, shape]);
   }
-  return yield* outcomeOf(device, out, rows, cols);
+  return yield* outcomeOf(device, out, rows, cols, pivots);
 }
