@@ -35,12 +35,17 @@ const CASES = {
 };
 const DENSE = ["gemv", "trsv", "lu", "luBatch", "gemm"];
 
-const chosen = chosenOf(["floor", ...Object.keys(CASES)]);
+const chosen = chosenOf(["floor", "stages", ...Object.keys(CASES)]); // stages: those of the papers, one by one, which are slow
 const device = await study.openclDevice(chosenDevice);
 const cuda = await openCuda();
 const origin = originOfRun();
 printOrigin();
-const gpu = { device, cuda, floor: chosen.includes("floor") ? await measureFloor({ device, cuda }) : undefined };
+const gpu = {
+  device,
+  cuda,
+  floor: chosen.includes("floor") ? await measureFloor({ device, cuda }) : undefined,
+  stages: chosen.includes("stages"),
+};
 
 const results = {};
 const failures = [];

@@ -1,8 +1,8 @@
 // How much the tests do, in one place: the seed of the random cases, and how many there are. `npm test` takes about a tenth of
-// the cases that `npm run test:full` takes. HALFULP_SEED repeats a run; HALFULP_VECTORS, HALFULP_SYSTEMS and HALFULP_PATTERNS set the
-// length of the random campaigns (up to millions); HALFULP_LONG=1 adds cases that take hours.
+// the cases that `npm run test:full` takes. HALFULP_SEED repeats a run; HALFULP_VECTORS, HALFULP_SYSTEMS, HALFULP_PATTERNS and
+// HALFULP_ENTRIES set the length of the random campaigns (up to millions); HALFULP_LONG=1 adds cases that take hours.
 
-const { HALFULP_SEED, HALFULP_VECTORS, HALFULP_SYSTEMS, HALFULP_PATTERNS } = process.env;
+const { HALFULP_SEED, HALFULP_VECTORS, HALFULP_SYSTEMS, HALFULP_PATTERNS, HALFULP_ENTRIES } = process.env;
 
 export const LONG = process.env.HALFULP_LONG === "1";
 /** Whether this is `npm run test:full`. */
@@ -21,3 +21,5 @@ export const VECTORS = Number(HALFULP_VECTORS ?? cases(100_000));
 export const SYSTEMS = Number(HALFULP_SYSTEMS ?? cases(20_000));
 /** Sparse systems in the random campaign. */
 export const PATTERNS = Number(HALFULP_PATTERNS ?? cases(5000));
+/** Entries of products and of factors by residues in the campaign of matrix engines. */
+export const ENTRIES = Number(HALFULP_ENTRIES ?? cases(20_000));

@@ -28,8 +28,9 @@ export function ourRival({ device }, data, routine, enqueue, result) {
   return { name: `${OURS}, ${routine}`, enqueue, finish: () => device.finish(), read: () => result && data.read(result) };
 }
 
-/** The same by each of the papers' stages: `enqueue` takes a stage. */
-export function stageRivals({ device }, data, enqueue, result) {
+/** The same by each of the papers' stages, if they are wanted: `enqueue` takes a stage. */
+export function stageRivals({ device, stages }, data, enqueue, result) {
+  if (!stages) return [];
   const finish = () => device.finish();
   return STAGES.map((stage) => ({ name: stage, enqueue: () => enqueue(stage), finish, read: () => data.read(result), slow: true }));
 }

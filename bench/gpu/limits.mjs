@@ -3,7 +3,7 @@ import { WELL_CONDITIONED } from "../harness/data.mjs";
 import { timeOf } from "../harness/race.mjs";
 import { count, ratio } from "../harness/table.mjs";
 import { titleOf as gridTitle } from "../sparse/cases.mjs";
-import { ORDERS, OURS, PEER, titleOf } from "./dense.mjs";
+import { OURS, PEER, titleOf } from "./dense.mjs";
 import { fastestOf } from "./products.mjs";
 import { CERTIFIED, CUBLAS, HARD, LONGEST } from "./reductions.mjs";
 import { BACKWARD, CORRECT, PEERS } from "./solve.mjs";
@@ -11,16 +11,19 @@ import { MODES, PEER as SPSV } from "./sparse.mjs";
 
 const SHARE = { [WELL_CONDITIONED]: 0.95, [HARD]: 0.6 }; // of cuBLAS's bandwidth
 const SHARE_OF_GEMV = 0.9;
-const TRSV = { limit: 2, aim: 1.4 };
-const LU = { limit: 6, aim: 2 };
-const ORDER_OF_LU = ORDERS.lu[1];
+const PANEL = { limit: 1.25, aim: 1.05 };
+const BATCH = { limit: 4, aim: 2 };
+const GEMM = { limit: 3, aim: 1.3 };
+// By order; the others have no limit.
+const TRSV = { 4096: { limit: 1.5, aim: 1 }, 16384: { limit: 1.35, aim: 1 } };
+const LU = { 4096: { limit: 3, aim: 1.8 }, 8192: { limit: 3, aim: 1.5 }, 16384: { limit: 2.5, aim: 1.2 } };
 const FASTER = { limit: 1.5, aim: 2.6 };
 const FASTER_IN_PLANE = { limit: 2, aim: 2.6 };
 const EXACT = 2.5;
 const PRODUCT = { limit: 0.8, aim: 1 };
 const ITERATION = { jacobi: { limit: 1.5, aim: 1.1 }, ilu0: { limit: 1, aim: 0.6 } };
-const SOLVE = { limit: 2, aim: 1 };
-const CORRECT_ORDER = 8192;
+const SOLVE = { 4096: { limit: 1.2, aim: 0.9 }, 8192: { limit: 1, aim: 0.75 }, 16384: { limit: 0.9, aim: 0.6 } };
+const CORRECT_SOLVE = { 8192: { limit: 4, aim: 2 } };
 // Multiples of the matrix: its binary32 copy is half of it, and vectors and diagonal blocks are below a tenth from this order on.
 const MEMORY = { limit: 0.6, from: 4096 };
 
@@ -29,8 +32,11 @@ export function gpuLimits({ reductions = [], dense = [], sparse = [], products =
   return [
     ...["sum", "dot"].flatMap((op) => Object.entries(SHARE).map(([kind, limit]) => ofCublas(reductions, op, kind, limit))),
     ...dense.filter(({ op, rows, cols }) => op === "gemv" && rows === cols).map((one) => speed(one, SHARE_OF_GEMV)),
-    ...dense.filter(({ op }) => op === "trsv").map((one) => time(one, TRSV)),
-    ...dense.filter(({ op, rows }) => op === "lu" && rows === ORDER_OF_LU).map((one) => time(one, LU)),
+    ...dense.filter(({ op, rows, cols }) => op === "gemv" && rows !== cols).map((one) => time(one, PANEL)),
+    ...dense.filter(({ op, rows }) => op === "trsv" && TRSV[rows]).map((one) => time(one, TRSV[one.rows])),
+    ...dense.filter(({ op, rows }) => op === "lu" && LU[rows]).map((one) => time(one, LU[one.rows])),
+    ...dense.filter(({ op }) => op === "luBatch").map((one) => time(one, BATCH)),
+    ...dense.filter(({ op }) => op === "gemm").map((one) => time(one, GEMM)),
     ...sparse.flatMap(ofSparse),
     ...products.map(ofProduct),
     ...krylov.map(ofIteration),
@@ -100,29 +106,26 @@ function ofIteration({ title, preconditioner, rivals }) {
 function ofSolve({ n, rivals, phases }) {
   const peers = PEERS.map((name) => timeOf(rivals, name)).filter((time) => time !== undefined);
   const best = peers.length === 0 ? undefined : Math.min(...peers);
-  const value = ratio(timeOf(rivals, BACKWARD), best);
-  return [
-    { row: `backward / the best of cuSOLVER, n = ${count(n)}`, value, unit: " times its time", ...SOLVE },
-    ...(n === CORRECT_ORDER
-      ? [
-          {
-            row: `correct / backward, n = ${count(n)}`,
-            value: ratio(timeOf(rivals, CORRECT), timeOf(rivals, BACKWARD)),
-            unit: "",
-            limit: 5,
-            aim: 3,
-          },
-        ]
-      : []),
-    ...(n < MEMORY.from
+  const toBest = (name, what, limits) =>
+    limits === undefined
       ? []
       : [
           {
-            row: `its memory in addition to the matrix, n = ${count(n)}`,
-            value: phases?.extraMemory,
-            unit: " times the matrix",
-            limit: MEMORY.limit,
+            row: `${what} / the best of cuSOLVER, n = ${count(n)}`,
+            value: ratio(timeOf(rivals, name), best),
+            unit: " times its time",
+            ...limits,
           },
-        ]),
+        ];
+  const memory = {
+    row: `its memory in addition to the matrix, n = ${count(n)}`,
+    value: phases?.extraMemory,
+    unit: " times the matrix",
+    limit: MEMORY.limit,
+  };
+  return [
+    ...toBest(BACKWARD, "solve, backward", SOLVE[n]),
+    ...toBest(CORRECT, "solve, correct", CORRECT_SOLVE[n]),
+    ...(n < MEMORY.from ? [] : [memory]),
   ];
 }

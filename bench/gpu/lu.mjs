@@ -19,7 +19,7 @@ async function measureOne(gpu, data, n) {
   };
   const rivals = [
     ourRival(gpu, data, "exlu", ourFactorization(gpu, "lu", A, factors, n, 1)),
-    ...(n === ORDERS.lu[0] ? [unblocked(gpu, A, factors, n)] : []),
+    ...(gpu.stages && n === ORDERS.lu[0] ? [unblocked(gpu, A, factors, n)] : []),
     ...peerRivals(gpu, data, "solver", "cuSOLVER Dgetrf", run),
   ];
   const measured = await measureDense(gpu, { op: "lu", form: "", rows: n, cols: n, flops: (2 / 3) * n ** 3 }, rivals);

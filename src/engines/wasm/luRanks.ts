@@ -33,7 +33,7 @@ export class LuKernels {
     const module = withMatrices(wasm).modules.matrices as WasmModule;
     // The columns, then rows of L, then sums, panel and pivot rows. Addresses have 32 bits.
     const share = rows * Math.ceil(cols / GROUP / size) * GROUP;
-    if (8 * (2 * share + 200 * (rows + cols)) > LIMIT)
+    if (8 * (2 * share + 300 * (rows + cols)) > LIMIT)
       throw new EngineError(`exlu: a matrix of ${rows} by ${cols} on ${size} ranks has ${share} entries each, expected at most 2^28`);
     const arenaOf = (bytes: number): Arena => new Arena(() => module, fixedMemory(bytes));
     const plan = (arena: Arena): number => arena.call("luRanksPlan", FRAME, rows, cols, 0, rank, size);
@@ -95,6 +95,22 @@ export class LuKernels {
   /** The sums of the rows of this rank in the panel that begins at this column. */
   sums(first: number): void {
     this.arena.call("luRanksSums", first);
+  }
+
+  /**
+   * Prepare to factor this panel by itself on every rank: what this rank has to tell the others, and room for what all tell. Undefined if
+   * the panel is too long.
+   */
+  share(): readonly [own: Uint8Array, all: Uint8Array] | undefined {
+    const { arena } = this;
+    if (arena.call("luRanksCanShare") === 0) return undefined;
+    const bytes = arena.call("luRanksShare");
+    return [this.bytes(arena.call("luRanksOwnPart"), bytes), this.bytes(arena.call("luRanksParts"), bytes * this.counts.length)];
+  }
+
+  /** With the parts of all ranks, factor the panel up to column `end`. Returns the column from which on the ranks decide together. */
+  panel(end: number): number {
+    return this.arena.call("luRanksPanel", end);
   }
 
   /** Column j of the rows of this rank; the message then has the pivot that it proposes. */

@@ -1,10 +1,10 @@
 // exlu() on distributed matrices: P A = L U with partial pivoting, and its solve(). See Ranks.
 //
 // The factorization has a layout of its own: columns in groups of eight, dealt out one by one, and rows of L likewise. It is left-looking,
-// 32 columns at a time. The panel of a block is copied to all ranks, each computes the sums of its own rows in it, and for every column one
-// exchange decides the pivot. Then the 32 rows of L go to all ranks, and each computes these rows of U in its own columns: first in those of
-// the next panel, so that it is on its way while the rest is computed. Each entry is computed as a whole by one rank, with the bits of
-// one machine.
+// 32 columns at a time. The panel of a block is copied to all ranks, and each computes the sums of its own rows in it. These sums go to all
+// ranks, and each factors the panel by itself, all of them alike; where an entry takes more than its sum to decide, one exchange for each
+// column decides the pivot. Then the 32 rows of L go to all ranks, and each computes these rows of U in its own columns: first in those of
+// the next panel, so that it is on its way while the rest is computed. The bits are those of one machine.
 import { checkCount, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
 import type { Matrix } from "../../arrays/types.ts";
@@ -64,6 +64,9 @@ export async function factorDistributed(
   await elimination.write(A.stored);
   return { lu: A, pivots: outcome.pivots };
 }
+
+// Where an attempt of every rank by itself does not reach the end of a panel, as many panels go without one.
+const PATIENCE = 8;
 
 type Outcome = { pivots: Int32Array } | { column: number } | { overflowed: [row: number, column: number] };
 
@@ -135,11 +138,14 @@ class Elimination {
   async run(): Promise<Outcome> {
     const { steps, rows, cols, kernels } = this;
     let panel = this.sharePanel(0);
+    let patience = 0; // panels before the next attempt of every rank by itself
     for (let first = 0; first < steps; first += BLOCK) {
       const end = Math.min(first + BLOCK, steps);
       for (const each of panel) await each.wait();
       kernels.sums(first);
-      for (let j = first; j < end; j++) {
+      const from = patience > 0 ? first : await this.factorAlike(first, end);
+      patience = patience > 0 ? patience - 1 : from < end ? PATIENCE : 0;
+      for (let j = from; j < end; j++) {
         kernels.propose(j);
         await this.context.comm.gatherAll(kernels.message, kernels.messages).wait();
         const done = kernels.pivot(j);
@@ -160,6 +166,15 @@ class Elimination {
     for (let i = steps; i < rows; i += BLOCK) await this.shareRows(i, Math.min(BLOCK, rows - i), steps);
     if (cols > rows && (await this.least(kernels.overflowed, 0))[0] < Number.POSITIVE_INFINITY) return this.overflow();
     return { pivots: kernels.pivots.slice() };
+  }
+
+  // Factor the panel on every rank by itself. Returns the column from which on the ranks decide together.
+  private async factorAlike(first: number, end: number): Promise<number> {
+    const { context, kernels } = this;
+    const parts = kernels.share();
+    if (!parts) return first;
+    await context.comm.gatherAll(...parts).wait();
+    return kernels.panel(end);
   }
 
   // The groups of this rank from `from` on.

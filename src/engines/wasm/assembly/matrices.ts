@@ -25,8 +25,9 @@ export { setFrame } from "./frame";
 export { luWork } from "./dense/lu";
 export { trsmWork } from "./dense/trsm";
 export {
-  luRanksBegin, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksPack, luRanksPivot, luRanksPivots,
-  luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksScratch, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
+  luRanksBegin, luRanksCanShare, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksOwnPart, luRanksPack,
+  luRanksPanel, luRanksParts, luRanksPivot, luRanksPivots, luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksScratch,
+  luRanksShare, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
 } from "./dense/luRanks";
 export { modularWork } from "./solve/modular";
 export { solveVector, solveWork } from "./solve/jobs";

@@ -5,13 +5,16 @@
 // them the rows of A. Rows of L stay by their original indices, eight in turn per rank, until they become pivot rows. So a rank that computes
 // a sum has the whole row of L, or gets it with the block, and the whole column of U: it can settle any entry by itself.
 //
-// A block of columns ("panel") is copied to every rank, with the records of its columns. Each rank has the sums of its own rows. For every
-// column it proposes its own best pivot, together with the row of U that would result; one exchange then decides. The sums of magnitudes
-// depend on U only, so all ranks move a column to the same grid at the same step.
-import { LU_BLOCK, LU_MESSAGE, LU_PROPOSED } from "../layout";
+// A block of columns ("panel") is copied to every rank, with the records of its columns. Each rank computes the sums of its own rows. Then
+// every rank gets the sums of all rows and factors the panel by itself, all of them alike: one exchange for the whole panel. That ends at a
+// column with an entry that its sum does not decide, because only the owner of a row has what settles it. From there on, each rank proposes
+// for every column its own best pivot, together with the row of U that would result, and one exchange for each column decides. The sums of
+// magnitudes depend on U only, so all ranks move a column to the same grid at the same step.
+import { LU_BLOCK, LU_MESSAGE, LU_PROPOSED, LU_SHARED_ROWS } from "../layout";
 import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
 import { DEPTH, swapMemory } from "./lu";
-import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
+import { isFused } from "../simd";
+import { REST, SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
 
 @inline const GROUPS: i32 = LU_BLOCK / 8;
 @inline const ROWS: i32 = 32; // rows whose sums are computed at a time: with DEPTH entries of L each they stay in the L2 cache
@@ -21,10 +24,18 @@ let m: i32 = 0, n: i32 = 0, steps: i32 = 0, rank: i32 = 0, ranks: i32 = 0, singl
 // Rows of L: the space of a row is its slot. Its entries are in chunks of DEPTH, which are reused when a row is done, so that all rows take
 // n^2 / 4 numbers at a time instead of n^2. Memory for the worst case is reserved and mostly not touched.
 let slots: i32 = 0, chunksPerRow: i32 = 0, chunkTable: usize = 0, chunks: usize = 0, freeChunk: usize = 0;
-let active: usize = 0, activeCount: i32 = 0, activeIndex: usize = 0, positions: usize = 0, nonzeroL: usize = 0;
 let rowAt: usize = 0, pivots: usize = 0; // by position: the original row, and the pivots
-// The panel: where its groups are, the sums of the active rows, and their entries of A.
+let positions: usize = 0, nonzeroL: usize = 0; // by original row: its position, and whether its row of L has a nonzero entry
+// The panel: where its groups are, the sums of this rank's rows, and their entries of A.
 let first: i32 = 0, groups: i32 = 0, panels: usize = 0, sums: usize = 0, values: usize = 0;
+// The rows at work in the panel, in any order: their original indices, their sums, and their entries of L in the panel. Rows that become
+// pivot rows leave. They are this rank's own or, while it factors the panel by itself, all rows.
+let active: usize = 0, activeCount: i32 = 0, activeIndex: usize = 0, activeSums: usize = 0, activeL: usize = 0, hasAll: bool = false;
+// The parts of all ranks: PART_ROWS, then for each row its sums and whether its row of L has a nonzero entry. Parts have room for
+// `partRows` rows. And the entries of L of other ranks' rows.
+let parts: usize = 0, ownPart: usize = 0, partRows: i32 = 0, otherL: usize = 0;
+@inline const PART_ROWS: usize = 16; // after the first entry that overflowed on this rank, and whether its kernels have fused multiply-add
+@inline const PART_ROW: usize = GROUPS * SUMS + 8;
 let groupStore: usize = 0, scratch: usize = 0, received: usize = 0, groupBytes: usize = 0;
 let message: usize = 0, messages: usize = 0, trial: usize = 0, pivotRow: usize = 0, rowCopy: usize = 0;
 // The rows of L of a block of pivot rows: ordered by owner, `width` numbers each.
@@ -52,10 +63,12 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   counts = reserve(<usize>ranks << 2);
   places = reserve(LU_BLOCK << 2);
   rowAt = reserve(<usize>m << 2);
-  active = reserve(<usize>slots << 2);
-  activeIndex = reserve(<usize>slots << 2);
-  positions = reserve(<usize>slots << 2);
-  nonzeroL = reserve(<usize>slots);
+  positions = reserve(<usize>m << 2);
+  nonzeroL = reserve(<usize>m);
+  active = reserve(<usize>m << 2);
+  activeIndex = reserve(<usize>m << 2);
+  activeSums = reserve(<usize>m * sizeof<usize>());
+  activeL = reserve(<usize>m * sizeof<usize>());
   blockNonzero = reserve(LU_BLOCK);
   panels = reserve(GROUPS * sizeof<usize>());
   trial = reserve(GROUPS * SUMS);
@@ -69,33 +82,42 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   scratch = next;
   sums = reserve(<usize>slots * (GROUPS * SUMS));
   values = reserve(<usize>slots * (LU_BLOCK << 3));
+  const most = ranks > 1 ? min(slots, LU_SHARED_ROWS) : 0; // rows in a part
+  ownPart = reserve(PART_ROWS + <usize>most * PART_ROW);
+  parts = reserve(<usize>ranks * (PART_ROWS + <usize>most * PART_ROW));
+  otherL = reserve(<usize>ranks * <usize>most * (LU_BLOCK << 3));
   received = reserve(GROUPS * groupBytes);
   pivotRows = reserve(<usize>steps * (LU_BLOCK << 3));
   chunks = reserve(<usize>slots * chunksPerRow * CHUNK);
-  freeChunk = 0; failed = Infinity; activeCount = 0;
+  freeChunk = 0; failed = Infinity;
   return next;
 }
 
-// Before the factorization: all rows are active.
+// Before the factorization: rows are where they were.
 export function luRanksBegin(): void {
   for (let i = 0; i < m; ++i) {
     i32.store(rowAt + (<usize>i << 2), i);
-    if (ownerOf(i) != rank) continue;
-    const slot = slotOf(i);
-    i32.store(positions + (<usize>slot << 2), i);
-    activate(slot);
+    i32.store(positions + (<usize>i << 2), i);
   }
 }
-function activate(slot: i32): void {
-  i32.store(active + (<usize>activeCount << 2), slot);
-  i32.store(activeIndex + (<usize>slot << 2), activeCount);
-  ++activeCount;
+function activate(row: i32, itsSums: usize, itsL: usize): void {
+  const at = <usize>activeCount;
+  i32.store(active + (at << 2), row);
+  store<usize>(activeSums + at * sizeof<usize>(), itsSums);
+  store<usize>(activeL + at * sizeof<usize>(), itsL);
+  i32.store(activeIndex + (<usize>row << 2), activeCount++);
 }
-function deactivate(slot: i32): void {
-  const at = i32.load(activeIndex + (<usize>slot << 2)), last = slotAt(--activeCount);
-  i32.store(active + (<usize>at << 2), last);
-  i32.store(activeIndex + (<usize>last << 2), at);
+function deactivate(row: i32): void {
+  const at = i32.load(activeIndex + (<usize>row << 2)), last = --activeCount, other = activeRow(last);
+  i32.store(active + (<usize>at << 2), other);
+  store<usize>(activeSums + <usize>at * sizeof<usize>(), sumsAt(last, 0));
+  store<usize>(activeL + <usize>at * sizeof<usize>(), lAt(last, 0));
+  i32.store(activeIndex + (<usize>other << 2), at);
 }
+@inline function activeRow(a: i32): i32 { return i32.load(active + (<usize>a << 2)); }
+// The sums of an active row in a group of the panel, and its entry of L in this lane.
+@inline function sumsAt(a: i32, group: i32): usize { return load<usize>(activeSums + <usize>a * sizeof<usize>()) + group * SUMS; }
+@inline function lAt(a: i32, lane: i32): usize { return load<usize>(activeL + <usize>a * sizeof<usize>()) + (lane << 3); }
 
 // Where the host finds the buffers of its exchanges.
 export function luRanksMessage(): usize { return message; }
@@ -111,12 +133,10 @@ export function luRanksFailed(): f64 { return failed; }
 
 @inline function ownerOf(row: i32): i32 { return (row >> 3) % ranks; }
 @inline function slotOf(row: i32): i32 { return ((row >> 3) / ranks << 3) | (row & 7); }
-@inline function slotAt(a: i32): i32 { return i32.load(active + (<usize>a << 2)); }
-@inline function positionOf(slot: i32): i32 { return i32.load(positions + (<usize>slot << 2)); }
+@inline function rowOf(position: i32): i32 { return i32.load(rowAt + (<usize>position << 2)); }
+@inline function positionOf(row: i32): i32 { return i32.load(positions + (<usize>row << 2)); }
 @inline function chunkOf(slot: i32, chunk: i32): usize { return load<usize>(chunkTable + (<usize>(slot * chunksPerRow + chunk)) * sizeof<usize>()); }
-// Entry k of the row of L in a slot.
-@inline function lAt(slot: i32, k: i32): usize { return chunkOf(slot, k / DEPTH) + (<usize>(k & (DEPTH - 1)) << 3); }
-@inline function sumsOf(slot: i32, group: i32): usize { return sums + <usize>(slot * GROUPS + group) * SUMS; }
+@inline function sumsOf(slot: i32): usize { return sums + <usize>slot * (GROUPS * SUMS); }
 @inline function valueAt(slot: i32, lane: i32): usize { return values + (<usize>(slot * LU_BLOCK + lane) << 3); }
 @inline function panelAt(group: i32): usize { return load<usize>(panels + group * sizeof<usize>()); }
 @inline function columnAt(lane: i32): usize { return panelAt(lane >> 3) + (<usize>m << 6) + (lane & 7) * COLUMN; }
@@ -164,72 +184,153 @@ export function luRanksPlace(group: i32): i32 {
   return -1;
 }
 
-// The sums of this rank's active rows in the panel that starts at column `from`, over all products with the finished rows of U.
+// The sums of this rank's rows in the panel that starts at column `from`, over all products with the finished rows of U.
 export function luRanksSums(from: i32): void {
   first = from;
   groups = min(GROUPS, ((n + 7) >> 3) - (first >> 3));
   for (let g = 0; g < groups; ++g) store<usize>(panels + g * sizeof<usize>(), luRanksGroup((first >> 3) + g));
-  if (first % DEPTH == 0) for (let a = 0; a < activeCount; ++a) addChunk(slotAt(a), first / DEPTH);
+  if (first % DEPTH == 0) for (let p = first; p < m; ++p) if (ownerOf(rowOf(p)) == rank) addChunk(slotOf(rowOf(p)), first / DEPTH);
+  activateOwn(first);
   for (let top = 0; top < activeCount; top += ROWS) {
     const bottom = min(top + ROWS, activeCount);
-    for (let a = top; a < bottom; ++a) startRow(slotAt(a));
+    for (let a = top; a < bottom; ++a) startRow(a);
     for (let k = 0; k < first; k += DEPTH) {
       const depth = min(DEPTH, first - k);
       for (let g = 0; g < groups; ++g) {
         const pb = panelAt(g) + (<usize>k << 6);
-        for (let a = top; a < bottom; ++a) strip<f64, Unchecked>(chunkOf(slotAt(a), k / DEPTH), 8, pb, 64, depth, sumsOf(slotAt(a), g));
+        for (let a = top; a < bottom; ++a) strip<f64, Unchecked>(chunkOf(slotOf(activeRow(a)), k / DEPTH), 8, pb, 64, depth, sumsAt(a, g));
       }
     }
   }
 }
+// Make this rank's rows at positions from `from` on the active ones.
+function activateOwn(from: i32): void {
+  hasAll = false;
+  activeCount = 0;
+  for (let p = from; p < m; ++p) if (ownerOf(rowOf(p)) == rank) activateOwnRow(rowOf(p));
+}
+function activateOwnRow(row: i32): void {
+  const slot = slotOf(row);
+  activate(row, sumsOf(slot), chunkOf(slot, first / DEPTH) + (<usize>(first & (DEPTH - 1)) << 3));
+}
 // Start the sums of a row at its entries of A. These are kept: rows of U will take their place in the panel.
-function startRow(slot: i32): void {
-  const row = <usize>positionOf(slot) << 6;
+function startRow(a: i32): void {
+  const row = activeRow(a), from = <usize>positionOf(row) << 6;
   for (let lane = 0; lane < 8 * groups; ++lane) {
-    const a = f64.load(panelAt(lane >> 3) + row + laneAt(lane));
-    f64.store(valueAt(slot, lane), a);
-    startSum(sumsOf(slot, lane >> 3) + laneAt(lane), a, f64.load(columnAt(lane)));
+    const v = f64.load(panelAt(lane >> 3) + from + laneAt(lane));
+    f64.store(valueAt(slotOf(row), lane), v);
+    startSum(sumsAt(a, lane >> 3) + laneAt(lane), v, f64.load(columnAt(lane)));
   }
 }
 
-// The entry of a row in this lane of the panel, from its sum at p over the first N products.
-@inline function entry(slot: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
-  const v = decidedQuickly(p, columnAt(lane), bound, single);
-  return v == v ? v : settleEntry(slot, lane, p, N, bound);
+// Whether every rank may factor this panel by itself.
+export function luRanksCanShare(): i32 { return ranks > 1 && m - first <= LU_SHARED_ROWS ? 1 : 0; }
+export function luRanksOwnPart(): usize { return ownPart; }
+export function luRanksParts(): usize { return parts; }
+@inline function partBytes(): usize { return PART_ROWS + <usize>partRows * PART_ROW; }
+
+// Put the sums of this rank's rows into its part, by position. Returns the bytes of a part: every rank has as many.
+export function luRanksShare(): i32 {
+  partRows = 0;
+  countRows();
+  for (let r = 0; r < ranks; ++r) partRows = max(partRows, i32.load(counts + (<usize>r << 2)));
+  f64.store(ownPart, failed);
+  f64.store(ownPart, isFused() ? 1 : 0, 8);
+  let to = ownPart + PART_ROWS;
+  for (let a = 0; a < activeCount; ++a, to += PART_ROW) {
+    memory.copy(to, sumsAt(a, 0), GROUPS * SUMS);
+    store<u64>(to, load<u8>(nonzeroL + activeRow(a)), GROUPS * SUMS);
+  }
+  return <i32>partBytes();
 }
-function settleEntry(slot: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
-  const a = f64.load(valueAt(slot, lane)), v = decided(p, columnAt(lane), bound, a, N != 0 && load<u8>(nonzeroL + slot) != 0, single);
-  if (v == v) return v;
+// How many rows of the panel each rank has.
+function countRows(): void {
+  memory.fill(counts, 0, <usize>ranks << 2);
+  for (let p = first; p < m; ++p) {
+    const at = counts + (<usize>ownerOf(rowOf(p)) << 2);
+    i32.store(at, i32.load(at) + 1);
+  }
+}
+
+// With the parts of all ranks, factor the panel up to column `end`. Returns the column at which that ends: `end`, or one that the ranks have
+// to decide together, because an entry is undecided, or the pivot is zero. It is the same on all ranks: where their kernels differ, so do
+// the errors of their sums, and it is the first.
+export function luRanksPanel(end: i32): i32 {
+  for (let r = 0; r < ranks; ++r) {
+    const part = parts + <usize>r * partBytes();
+    if (f64.load(part) < <f64>end * <f64>m || f64.load(part, 8) != f64.load(parts, 8)) return first;
+  }
+  activateAll();
+  let j = first;
+  for (; j < end && propose(j) && f64.load(message) != 0; ++j) pivotStep(j, message);
+  activateOwn(j);
+  return j;
+}
+function activateAll(): void {
+  memory.fill(counts, 0, <usize>ranks << 2);
+  hasAll = true;
+  activeCount = 0;
+  for (let p = first; p < m; ++p) {
+    const row = rowOf(p), owner = ownerOf(row), count = counts + (<usize>owner << 2), at = i32.load(count);
+    i32.store(count, at + 1);
+    if (owner == rank) { activateOwnRow(row); continue; }
+    const record = parts + <usize>owner * partBytes() + PART_ROWS + <usize>at * PART_ROW;
+    store<u8>(nonzeroL + row, <u8>load<u64>(record, GROUPS * SUMS));
+    activate(row, record, otherL + <usize>(owner * partRows + at) * (LU_BLOCK << 3));
+  }
+}
+
+// The entry of an active row in this lane of the panel, from its sum at p over the first N products. With all rows, NaN if it is undecided.
+@inline function entry(a: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
+  const v = decidedQuickly(p, columnAt(lane), bound, single);
+  return v == v ? v : settleEntry(a, lane, p, N, bound);
+}
+function settleEntry(a: i32, lane: i32, p: usize, N: i32, bound: f64): f64 {
+  const row = activeRow(a), slot = slotOf(row), hasProducts = N != 0 && load<u8>(nonzeroL + row) != 0;
+  // Without products the sum is the entry of A, exactly. Only its owner has that, but a zero is a zero.
+  const value = hasAll ? (f64.load(p) == f64.load(columnAt(lane)) && f64.load(p, REST) == 0 ? 0 : NaN) : f64.load(valueAt(slot, lane));
+  const v = decided(p, columnAt(lane), bound, value, hasProducts, single);
+  if (v == v || hasAll) return v;
   copyRow(slot, N, rowCopy);
-  return exactEntry(a, rowCopy, panelAt(lane >> 3) + laneAt(lane), N, single);
+  return exactEntry(value, rowCopy, panelAt(lane >> 3) + laneAt(lane), N, single);
 }
 // The first N entries of a row of L without gaps.
 function copyRow(slot: i32, N: i32, to: usize): void {
   for (let k = 0; k < N; k += DEPTH) memory.copy(to + (<usize>k << 3), chunkOf(slot, k / DEPTH), <usize>min(DEPTH, N - k) << 3);
 }
 
-// Column j of the panel: the entries of this rank's active rows and, in the message, the best pivot among them with its row of U.
-export function luRanksPropose(j: i32): void {
-  const lane = j - first, bound = boundAfter(columnAt(lane), j);
+// Column j of the panel: the entries of the active rows and, in the message, the best pivot among them with its row of U. False if, with all
+// rows, an entry is undecided.
+export function luRanksPropose(j: i32): void { propose(j); }
+function propose(j: i32): bool {
+  const lane = j - first, group = lane >> 3, bound = boundAfter(columnAt(lane), j);
   let best = -1, position = -1, largest: f64 = -1, pivot: f64 = 0;
   for (let a = 0; a < activeCount; ++a) {
-    const slot = slotAt(a), v = entry(slot, lane, sumsOf(slot, lane >> 3) + laneAt(lane), j, bound), size = abs(v), at = positionOf(slot);
-    f64.store(lAt(slot, j), v);
-    if (!(v - v == 0)) report(at, j);
-    else if (size > largest || (size == largest && at < position)) { largest = size; pivot = v; position = at; best = slot; }
+    const v = entry(a, lane, sumsAt(a, group) + laneAt(lane), j, bound), size = abs(v);
+    f64.store(lAt(a, lane), v);
+    if (size < largest) continue;
+    const at = positionOf(activeRow(a));
+    if (!(v - v == 0)) {
+      if (hasAll) return false;
+      report(at, j);
+    } else if (size > largest || at < position) { largest = size; pivot = v; position = at; best = a; }
   }
   f64.store(message, pivot);
   f64.store(message, <f64>position, 8);
   f64.store(message, failed, 16);
-  if (best < 0) return;
-  const group = lane >> 3, top = first + 8 * group;
+  if (best < 0) return true;
+  const top = first + 8 * group;
   for (let g = group; g < groups; ++g) {
     const record = trial + g * SUMS;
-    memory.copy(record, sumsOf(best, g), SUMS);
-    if (g > group && j > top) strip<f64, Unchecked>(lAt(best, top), 8, panelAt(g) + (<usize>top << 6), 64, j - top, record);
-    for (let k = g == group ? lane + 1 : 8 * g; k < 8 * g + 8; ++k)
-      f64.store(message + LU_PROPOSED + (k << 3), entry(best, k, record + laneAt(k), j, boundAfter(columnAt(k), j)));
+    memory.copy(record, sumsAt(best, g), SUMS);
+    if (g > group && j > top) strip<f64, Unchecked>(lAt(best, 8 * group), 8, panelAt(g) + (<usize>top << 6), 64, j - top, record);
+    for (let k = g == group ? lane + 1 : 8 * g; k < 8 * g + 8; ++k) {
+      const v = entry(best, k, record + laneAt(k), j, boundAfter(columnAt(k), j));
+      if (hasAll && v != v) return false;
+      f64.store(message + LU_PROPOSED + (k << 3), v);
+    }
   }
+  return true;
 }
 
 // Column j, after all ranks have proposed a pivot: swap rows, finish row j of U and column j of L, and subtract their products. Returns 0;
@@ -244,8 +345,13 @@ export function luRanksPivot(j: i32): i32 {
     if (size > largest || (size == largest && p < position)) { from = at; position = p; }
   }
   if (failed < <f64>(j + 1) * <f64>m) return 2;
-  const u = f64.load(from);
-  if (u == 0) return 1;
+  if (f64.load(from) == 0) return 1;
+  pivotStep(j, from);
+  return 0;
+}
+// The step with the pivot of this message.
+function pivotStep(j: i32, from: usize): void {
+  const u = f64.load(from), position = <i32>f64.load(from, 8);
   i32.store(pivots + (<usize>j << 2), position);
   exchangeRows(j, position);
 
@@ -260,33 +366,31 @@ export function luRanksPivot(j: i32): i32 {
     if (!fits(columnAt(k), v)) coarsen(k);
   }
   for (let a = 0; a < activeCount; ++a) {
-    const slot = slotAt(a), at = lAt(slot, j), s = f64.load(at), l = single ? <f64>(<f32>s / <f32>u) : s / u;
+    const at = lAt(a, lane), s = f64.load(at), l = single ? <f64>(<f32>s / <f32>u) : s / u;
     f64.store(at, s == 0 ? 0 : l);
-    if (l != 0) store<u8>(nonzeroL + slot, 1);
-    if (lane + 1 < end) strip<f64, Unchecked>(at, 8, pivotRow, 64, 1, sumsOf(slot, group));
+    if (l != 0) store<u8>(nonzeroL + activeRow(a), 1);
+    if (lane + 1 < end) strip<f64, Unchecked>(at, 8, pivotRow, 64, 1, sumsAt(a, group));
   }
   if (lane + 1 == 8 * group + 8) {
     const top = first + 8 * group;
     for (let g = group + 1; g < groups; ++g) {
       const pb = panelAt(g) + (<usize>top << 6);
-      for (let a = 0; a < activeCount; ++a) strip<f64, Unchecked>(lAt(slotAt(a), top), 8, pb, 64, 8, sumsOf(slotAt(a), g));
+      for (let a = 0; a < activeCount; ++a) strip<f64, Unchecked>(lAt(a, 8 * group), 8, pb, 64, 8, sumsAt(a, g));
     }
   }
-  return 0;
 }
 // Row `position` becomes row j, and the row there takes its place.
 function exchangeRows(j: i32, position: i32): void {
-  const row = i32.load(rowAt + (<usize>position << 2)), other = i32.load(rowAt + (<usize>j << 2));
+  const row = rowOf(position), other = rowOf(j);
   i32.store(rowAt + (<usize>position << 2), other);
   i32.store(rowAt + (<usize>j << 2), row);
-  if (ownerOf(other) == rank) i32.store(positions + (<usize>slotOf(other) << 2), position);
-  if (ownerOf(row) != rank) return;
-  i32.store(positions + (<usize>slotOf(row) << 2), j);
-  deactivate(slotOf(row));
+  i32.store(positions + (<usize>other << 2), position);
+  i32.store(positions + (<usize>row << 2), j);
+  if (hasAll || ownerOf(row) == rank) deactivate(row);
 }
 function coarsen(lane: i32): void {
   const old = f64.load(columnAt(lane)), G = coarserGrid(columnAt(lane));
-  for (let a = 0; a < activeCount; ++a) moveSum(sumsOf(slotAt(a), lane >> 3) + laneAt(lane), old, G);
+  for (let a = 0; a < activeCount; ++a) moveSum(sumsAt(a, lane >> 3) + laneAt(lane), old, G);
 }
 
 // Before the rows of L at positions [from, from + count) are exchanged: give each a place, ordered by owner; counts tells how many each
@@ -314,7 +418,7 @@ export function luRanksPack(from: i32, count: i32, entries: i32): void {
 // After the exchange: which rows have products at all.
 export function luRanksUnpack(from: i32, count: i32): void {
   for (let r = 0; r < count; ++r) {
-    const row = luRanksRow(r), end = row + (<usize>(from + r) << 3);
+    const row = luRanksRow(r), end = row + (<usize>min(from + r, width) << 3);
     let at = row;
     while (at < end && f64.load(at) == 0) at += 8;
     store<u8>(blockNonzero + r, at < end ? 1 : 0);
