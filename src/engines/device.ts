@@ -2,6 +2,8 @@
 // The host continues at once; only a Wait waits for them, and a device that cannot block the calling thread (WebGPU) has Waits
 // without now().
 
+import type { StridedMatrix } from "../arrays/matrix.ts";
+
 /** Memory of a device. */
 export interface DeviceBuffer {
   readonly bytes: number;
@@ -9,6 +11,11 @@ export interface DeviceBuffer {
   free(): void;
   /** Release the memory for immediate reuse. The caller guarantees that all commands that use it have finished. */
   recycle(): void;
+}
+
+/** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the strides is 1. */
+export interface DeviceMatrix extends Omit<StridedMatrix, "data"> {
+  readonly buffer: DeviceBuffer;
 }
 
 /** An argument of a kernel: a buffer, a 32-bit integer, a value of another type, or the size of an array in local memory. */
@@ -59,6 +66,8 @@ export interface Device {
   /** Write to a buffer. The data has been copied when this returns. */
   write(to: DeviceBuffer, from: ArrayBufferView, offset?: number): void;
   copy(from: DeviceBuffer, to: DeviceBuffer, bytes: number, fromOffset?: number, toOffset?: number): void;
+  /** Copy a matrix, whose entries have `width` bytes, row by row and without gaps. */
+  copyMatrix(from: DeviceMatrix, to: DeviceBuffer, width: number): void;
   /** Fill with a pattern of 4 or 8 bytes. */
   fill(buffer: DeviceBuffer, pattern: ArrayBufferView, offset?: number, bytes?: number): void;
   /** A kernel of the program made of these sources, in this order, with these macro definitions. It is compiled once. */

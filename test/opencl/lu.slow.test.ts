@@ -2,14 +2,14 @@
 
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
+import { upload } from "../../src/engines/deviceMemory.ts";
+import { inScope } from "../../src/engines/deviceScope.ts";
 import { firstNotFinite, lu } from "../../src/engines/opencl/dense/lu.ts";
 import { luBatchOf } from "../../src/engines/opencl/dense/luBatch.ts";
 import { luBlockedBy } from "../../src/engines/opencl/dense/luBlocked.ts";
 import type { Factorization } from "../../src/engines/opencl/dense/luCommon.ts";
 import { luUnblocked } from "../../src/engines/opencl/dense/luUnblocked.ts";
 import { openDevice } from "../../src/engines/opencl/device/device.ts";
-import { upload } from "../../src/engines/opencl/device/memory.ts";
-import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { illConditionedMatrix } from "../../src/index.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";

@@ -1,11 +1,11 @@
 // A campaign of exgemm and exlu by residues on an OpenCL device, as they run on matrix engines: random shapes and kinds of numbers against
 // the reference, whose sums are superaccumulators. HALFULP_ENTRIES=1000000 on a GPU takes a few minutes of one core.
 import { afterAll, describe, expect, test } from "vitest";
+import { inScope } from "../../src/engines/deviceScope.ts";
 import { gemm } from "../../src/engines/opencl/dense/gemm.ts";
 import { lu } from "../../src/engines/opencl/dense/lu.ts";
 import { luBlockedBy } from "../../src/engines/opencl/dense/luBlocked.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
-import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";
 import { ENTRIES, SEED } from "../effort.ts";

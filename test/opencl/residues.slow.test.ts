@@ -2,11 +2,11 @@
 // what cannot be proved must be left open. Without tensor cores the 8-bit products are computed by a simple kernel.
 import { afterAll, describe, expect, test } from "vitest";
 import type { Real } from "../../src/arrays/types.ts";
+import { inScope } from "../../src/engines/deviceScope.ts";
 import { gemm } from "../../src/engines/opencl/dense/gemm.ts";
 import { precisionFor } from "../../src/engines/opencl/dense/gemmResidues.ts";
 import { capacityOf, MAX_BITS, moduliFor, tableOf } from "../../src/engines/opencl/dense/moduli.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
-import { inScope } from "../../src/engines/opencl/device/scope.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random, type StridedMatrix } from "../../src/study.ts";
 import { SEED } from "../effort.ts";

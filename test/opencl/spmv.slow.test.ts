@@ -3,9 +3,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Format, Real } from "../../src/arrays/types.ts";
 import { DeviceArray } from "../../src/engines/deviceArray.ts";
+import { inScope, Scope } from "../../src/engines/deviceScope.ts";
 import type { HostOperator } from "../../src/engines/hostKrylov.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
-import { inScope, Scope } from "../../src/engines/opencl/device/scope.ts";
 import { launchSpmv, prepareSpmv, type SpmvTuning, spmv } from "../../src/engines/opencl/sparse/spmv.ts";
 import { OPEN, PRODUCT_WORDS } from "../../src/engines/opencl/sparse/words.ts";
 import { runSync } from "../../src/engines/steps.ts";

@@ -1,9 +1,9 @@
 // The exact stage of exgemv and exgemm on a device: entries that the certificate does not prove are listed, then computed exactly.
 import { Superaccumulator } from "../../../exact/superaccumulator.ts";
-import type { Device, DeviceBuffer, Kernel, KernelArgument, Work } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, Kernel, KernelArgument, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { ACCUMULATOR, DIGITS, FIRST_DIGIT, specialsOf } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { stageDefines } from "../exact/stages.ts";

@@ -4,10 +4,10 @@ import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand, 
 import { isOnHost } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
-import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import { certificate } from "../exact/sources.ts";
 import { kernelArguments, listLength, newList, type Product, settle, unreadMatrix } from "./entries.ts";

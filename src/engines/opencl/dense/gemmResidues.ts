@@ -1,8 +1,8 @@
 // The first stage of exgemm by residues: C := alpha A B + beta C with a certificate for each entry. Called by gemm.ts; see residues.ts.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { declarableLocalBytes } from "../device/local.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import { kernelArguments, type Product } from "./entries.ts";
 import { capacityOf, MAX_BITS, MAX_TERMS, moduliFor } from "./moduli.ts";

@@ -1,10 +1,10 @@
 // y := alpha A x + beta y on a device: all entries by the filter, then those that it does not prove exactly. Called by the engine.
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
-import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { ExactStage } from "../../kernels.ts";
 import { double, realOf } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
 import { kernelArguments, newList, type Product, settle, settleExactly, unreadMatrix } from "./entries.ts";
 import { entries, gemv as gemvSource } from "./sources.ts";

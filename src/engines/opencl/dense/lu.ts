@@ -2,8 +2,8 @@
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector } from "../../../arrays/vectors.ts";
 import type { Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { long, realOf } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { luBatch } from "./luBatch.ts";
 import { type Blocking, luBlockedBy } from "./luBlocked.ts";

@@ -1,8 +1,8 @@
 // exlu of a matrix on a device, left-looking by blocks. Called by lu.ts; see the LU paper.
 import type { Device, DeviceBuffer, DeviceEvent, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { declarableLocalBytes } from "../device/local.ts";
 import type { RealType } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import * as exact from "../exact/sources.ts";
 import { type Factorization, type Outcome, oneByOne, outcomeOf, prepare } from "./luCommon.ts";
 import { CANDIDATE, KT, PIVOTS, STRIP, STUCK, UPPER_LANES } from "./luLayout.ts";

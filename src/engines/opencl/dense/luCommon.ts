@@ -1,8 +1,8 @@
 // What the factorizations of lu.ts, luBlocked.ts and luUnblocked.ts share: how they end, and the factorization of several
 // matrices one after another.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { RealType } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { INFO, PIVOTS, STUCK } from "./luLayout.ts";
 
 /** How factorizations ended: for each matrix -1 or the index of an entry that overflowed (none: []), and its info. */

@@ -1,8 +1,8 @@
 // The products of a blocked exlu by residues, on tensor cores: the residues of L and U stay on the device, and each block multiplies
 // those of the columns before it. Called by luBlocked.ts; the kernels are in luResidues.cl.
 import type { DeviceBuffer } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { long, type RealType } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import * as exact from "../exact/sources.ts";
 import { measureLines } from "./gemm.ts";

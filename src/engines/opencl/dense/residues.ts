@@ -1,9 +1,9 @@
 // Products by residues on a device, for exgemm and exlu: integers cut from binary64 numbers, their residues modulo pairwise coprime
 // numbers, and products of 8-bit numbers. The kernels, with the proof of the bound, are in residues.cl and int8Product.cl. Called by
 // gemmResidues.ts and luResidues.ts. After Ozaki, Uchino and Imamura's second scheme.
-import type { Device, DeviceBuffer, Kernel } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, Kernel } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { long, type RealType } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import { certificate } from "../exact/sources.ts";
 import { limbsOf, tableOf } from "./moduli.ts";

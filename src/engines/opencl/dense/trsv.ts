@@ -1,10 +1,10 @@
 // Triangular solves on a device, with exact sums and optional refinement. Called by the engine; follows the triangular paper.
 import { type StridedMatrix, type StridedOperand, zeroOnDiagonal } from "../../../arrays/matrix.ts";
 import { isOnHost, type Operand } from "../../../arrays/operands.ts";
-import type { Device, DeviceBuffer, KernelArgument, Work } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, KernelArgument, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { ExactStage, Substitution } from "../../kernels.ts";
 import { realOf } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { ACCUMULATOR } from "../exact/layout.ts";
 import { certificate, expansion, superaccumulator } from "../exact/sources.ts";
 import { stageDefines } from "../exact/stages.ts";

@@ -1,7 +1,8 @@
 // The device layer (engines/device.ts) on OpenCL 1.2: a device, its queues and the commands it is given. The OpenCL engine opens it.
 import { EngineError } from "../../../arrays/errors.ts";
-import type { Device, DeviceBuffer, DeviceEvent, Interval, Kernel, KernelArgument, Wait } from "../../device.ts";
+import type { Device, DeviceBuffer, DeviceEvent, DeviceMatrix, Interval, Kernel, KernelArgument, Wait } from "../../device.ts";
 import { Buffer, Buffers, handleOf } from "./buffers.ts";
+import { copyMatrix } from "./copyMatrix.ts";
 import { Events } from "./events.ts";
 import { bestOf, type FoundDevice, findDevices } from "./find.ts";
 import { create, type Handle, type Library, loadLibrary } from "./library.ts";
@@ -111,6 +112,10 @@ export class OpenclDevice implements Device {
     const code = cl.clEnqueueCopyBuffer(queue, handleOf(from), handleOf(to), fromOffset, toOffset, bytes, 0, null, times.eventOfNext);
     this.status.check("copy", code);
     times.add();
+  }
+
+  copyMatrix(from: DeviceMatrix, to: DeviceBuffer, width: number): void {
+    copyMatrix(this, from, to, width);
   }
 
   fill(buffer: DeviceBuffer, pattern: ArrayBufferView, offset = 0, bytes = buffer.bytes - offset): void {

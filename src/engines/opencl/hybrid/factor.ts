@@ -1,7 +1,7 @@
 // Right-looking LU of a binary32 matrix on the device, with panels factored on the CPU. Called by hybrid.ts; follows the
 // mixed-precision paper.
 import type { DeviceBuffer, DeviceEvent, Work } from "../../device.ts";
-import type { Scope } from "../device/scope.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { type ApproximateBlocking, ApproximateLu, type ApproximateMatrix } from "../solve/lu.ts";
 import { ENDED, MOVES, PIVOTS } from "../solve/state.ts";
 import type { Cpu } from "./cpu.ts";

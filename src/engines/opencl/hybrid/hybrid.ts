@@ -2,8 +2,8 @@
 // Called by the engine; follows the mixed-precision paper.
 import type { ApproximateFactors, ApproximateKernels, NextResidual } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import { inScope, type Scope } from "../../deviceScope.ts";
 import type { Choices } from "../choices.ts";
-import { inScope, type Scope } from "../device/scope.ts";
 import { approximateKernels, onDevice, type Steps, substitute } from "../solve/approximate.ts";
 import type { Triangles } from "../solve/inverse.ts";
 import { type ApproximateMatrix, BLOCK } from "../solve/lu.ts";

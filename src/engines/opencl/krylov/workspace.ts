@@ -10,6 +10,8 @@ import type { StridedOperand } from "../../../arrays/matrix.ts";
 import { isOnHost } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import { bufferOf, DeviceArray } from "../../deviceArray.ts";
+import { keepMatrix } from "../../deviceMemory.ts";
+import { inScope, Scope } from "../../deviceScope.ts";
 import type { SparseOperator, SparsePlan } from "../../kernels.ts";
 import {
   B,
@@ -28,9 +30,7 @@ import {
 } from "../../krylov.ts";
 import type { Routine } from "../../steps.ts";
 import { gemv } from "../dense/gemv.ts";
-import { keepMatrix } from "../device/memory.ts";
 import { long } from "../device/numbers.ts";
-import { inScope, Scope } from "../device/scope.ts";
 import { type Elements, exactDot, fitsOneLaunch, launchDot } from "../reductions/reduce.ts";
 import { type DeviceProduct, launchSpmv, prepareSpmv } from "../sparse/spmv.ts";
 import { AT, EXTRA, finishNumber, MAX_AHEAD, NORM_COUNT, NORMS, placeOf, SEQUENCE, STATUS, UNDECIDED, whenNumber } from "./layout.ts";

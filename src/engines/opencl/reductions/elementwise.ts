@@ -3,9 +3,9 @@ import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector, part } from "../../../arrays/vectors.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { Elementwise } from "../../kernels.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { certificate } from "../exact/sources.ts";
 import { elementwise as source } from "./sources.generated.ts";
 

@@ -4,8 +4,8 @@ import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { Format } from "../../../arrays/types.ts";
 import type { ApproximateFactors, ApproximateKernels, Scaling } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
+import { inScope, Scope } from "../../deviceScope.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
-import { inScope, Scope } from "../device/scope.ts";
 import { invert, invertBlocks, type Triangles } from "./inverse.ts";
 import {
   type ApproximateBlocking,

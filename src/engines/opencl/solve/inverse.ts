@@ -1,7 +1,7 @@
 // The inverses of the factors of P (R A C) = L U on a device, by substitution. Called by approximate.ts.
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import { Scope } from "../device/scope.ts";
+import { Scope } from "../../deviceScope.ts";
 import { type ApproximateMatrix, BLOCK, bytesOf, definesOf, ITEMS, roundingsOf, STRIP } from "./lu.ts";
 import * as sources from "./sources.ts";
 

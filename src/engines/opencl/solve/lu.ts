@@ -1,8 +1,8 @@
 // P (R A C) = L U in ordinary arithmetic, right-looking by blocks, for approximate.ts and hybrid/factor.ts. Follows the mixed-precision
 // paper.
 import type { Device, DeviceBuffer, DeviceEvent, Kernel } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { RealType } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import * as sources from "./sources.ts";
 import { MAX_WIDTH, MOVES, PIVOTS } from "./state.ts";

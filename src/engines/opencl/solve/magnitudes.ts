@@ -2,8 +2,8 @@
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { ApproximateFactors, ApproximateInverses } from "../../approximate.ts";
 import type { Device, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { long, type RealType, realOf } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import type { StoredTriangles } from "./inverse.ts";
 import { definesOf } from "./lu.ts";
 import * as sources from "./sources.ts";

@@ -2,8 +2,8 @@
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { Scope } from "../device/scope.ts";
 import { definesOf } from "./lu.ts";
 import * as sources from "./sources.ts";
 

@@ -2,9 +2,9 @@
 // and by the exact stages of solve(), whose integers make every product and sum exact.
 import type { StridedOperand } from "../../../arrays/matrix.ts";
 import type { NextResidual } from "../../approximate.ts";
-import type { DeviceBuffer, Work } from "../../device.ts";
+import type { DeviceBuffer, DeviceMatrix, Work } from "../../device.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { double, long, realOf } from "../device/numbers.ts";
-import type { DeviceMatrix, Scope } from "../device/scope.ts";
 import { lanesOf } from "../hybrid/kernels.ts";
 import { residual as residualSource } from "./sources.ts";
 

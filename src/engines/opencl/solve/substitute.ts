@@ -1,7 +1,7 @@
 // Block substitution with approximate factors on the device, for approximate.ts: in one launch whose work-groups wait for each other, or
 // with one launch per block of 128 unknowns.
 import type { Device, DeviceBuffer } from "../../device.ts";
-import type { Scope } from "../device/scope.ts";
+import type { Scope } from "../../deviceScope.ts";
 import { type ApproximateMatrix, BLOCK, bytesOf, definesOf } from "./lu.ts";
 import * as sources from "./sources.ts";
 

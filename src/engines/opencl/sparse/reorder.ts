@@ -1,7 +1,7 @@
 // What a plan keeps of its triangle, in memory of the plan: the pattern, reordered by levels or as it is, and the tasks of levr and
 // levc. The last part of the set-up phase of sparse triangular solves; called by plan.ts.
 import type { DeviceBuffer, Work } from "../../device.ts";
-import type { Scope } from "../device/scope.ts";
+import type { Scope } from "../../deviceScope.ts";
 import type { DeviceLevels } from "./levels.ts";
 import { prefixSums } from "./scan.ts";
 import type { SetupKernels } from "./setupKernels.ts";

@@ -3,9 +3,9 @@
 import { type Integers, isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Device, DeviceBuffer, Kernel, Work } from "../../device.ts";
 import { bufferOf, DeviceArray } from "../../deviceArray.ts";
+import { Scope } from "../../deviceScope.ts";
 import type { SparseOperator } from "../../kernels.ts";
 import { double } from "../device/numbers.ts";
-import { Scope } from "../device/scope.ts";
 import { prefixSums } from "./scan.ts";
 import { realDefines, SetupKernels } from "./setupKernels.ts";
 import { sort } from "./sort.ts";

@@ -1,8 +1,8 @@
 // The levels of a sparse triangle as the OpenCL device finds them, for study.ts beside this folder and for tests.
 import type { SparseOperand } from "../../../arrays/operands.ts";
 import type { Device, Work } from "../../device.ts";
+import { inScope } from "../../deviceScope.ts";
 import type { Levels } from "../../kernels.ts";
-import { inScope } from "../device/scope.ts";
 import { levelsOfRows, orderByLevels } from "./levels.ts";
 import { SetupKernels } from "./setupKernels.ts";
 import { compress, countLines, readTotals } from "./triangle.ts";

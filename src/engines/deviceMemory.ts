@@ -1,14 +1,12 @@
 // The memory of a device as an EngineMemory: residents, and what routines keep on the device between their steps.
-import { rowMajor, type StridedOperand } from "../../../arrays/matrix.ts";
-import type { EngineArray, Operand } from "../../../arrays/operands.ts";
-import type { Real } from "../../../arrays/types.ts";
-import { newIntegers, newVector } from "../../../arrays/vectors.ts";
-import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import { bufferOf, DeviceArray } from "../../deviceArray.ts";
-import type { Allocation, EngineMemory, Later, Piece } from "../../memory.ts";
-import { long } from "./numbers.ts";
-import { Scope } from "./scope.ts";
-import { transpose } from "./sources.generated.ts";
+import { rowMajor, type StridedOperand } from "../arrays/matrix.ts";
+import type { EngineArray, Operand } from "../arrays/operands.ts";
+import type { Real } from "../arrays/types.ts";
+import { newIntegers, newVector } from "../arrays/vectors.ts";
+import type { Device, Work } from "./device.ts";
+import { bufferOf, DeviceArray } from "./deviceArray.ts";
+import { Scope } from "./deviceScope.ts";
+import type { Allocation, EngineMemory, Later, Piece } from "./memory.ts";
 
 /** The memory of a device. `run` runs work and returns its result or a promise of it. */
 export function deviceMemory(device: Device, run: (work: Work<unknown>) => unknown): EngineMemory {
@@ -66,7 +64,7 @@ export function keepMatrix(device: Device, routine: string, A: StridedOperand, l
   try {
     const { buffer, offset, rowStride, colStride } = scope.matrix(A);
     if (colStride === 1 && (rowStride === cols || rows === 1)) device.copy(buffer, to, rows * cols * width, offset * width);
-    else copyByRows(device, buffer, offset, rowStride, colStride, to, rows, cols, width);
+    else device.copyMatrix({ buffer, offset, rows, cols, rowStride, colStride }, to, width);
   } catch (error) {
     to.free();
     throw error;
@@ -74,27 +72,4 @@ export function keepMatrix(device: Device, routine: string, A: StridedOperand, l
     scope.free(); // OpenCL holds the memory until the commands that use it have finished
   }
   return { value: rowMajor(DeviceArray.like(A.data, rows * cols, to), rows, cols), free: () => to.free() };
-}
-
-const TILE = 32;
-const ROWS = 8;
-
-function copyByRows(
-  device: Device,
-  from: DeviceBuffer,
-  offset: number,
-  rowStride: number,
-  colStride: number,
-  to: DeviceBuffer,
-  rows: number,
-  cols: number,
-  width: number,
-): void {
-  const kernel = device.kernel("rowByRow", [transpose], { WORD: width === 8 ? "ulong" : "uint" });
-  device.launch(
-    kernel,
-    [Math.ceil(cols / TILE), Math.ceil(rows / TILE)],
-    [TILE, ROWS],
-    [from, long(offset), long(rowStride), long(colStride), to, rows, cols],
-  );
 }

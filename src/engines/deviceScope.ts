@@ -1,14 +1,9 @@
-// The device memory of one call, and the transfer of its operands. Every routine of this engine runs in a scope.
-import { compactLike, contiguousLines, type StridedMatrix, type StridedOperand } from "../../../arrays/matrix.ts";
-import { isOnHost, type Operand } from "../../../arrays/operands.ts";
-import { newVector, part } from "../../../arrays/vectors.ts";
-import type { Device, DeviceBuffer, Work } from "../../device.ts";
-import { bufferOf } from "../../deviceArray.ts";
-
-/** A matrix on a device: entry (i, j) is element offset + i * rowStride + j * colStride of the buffer, and one of the strides is 1. */
-export interface DeviceMatrix extends Omit<StridedMatrix, "data"> {
-  readonly buffer: DeviceBuffer;
-}
+// The device memory of one call, and the transfer of its operands. Every routine of an engine on a device runs in a scope.
+import { compactLike, contiguousLines, type StridedOperand } from "../arrays/matrix.ts";
+import { isOnHost, type Operand } from "../arrays/operands.ts";
+import { newVector, part } from "../arrays/vectors.ts";
+import type { Device, DeviceBuffer, DeviceMatrix, Work } from "./device.ts";
+import { bufferOf } from "./deviceArray.ts";
 
 /** The device memory of one call, except residents. */
 export class Scope {
