@@ -2,7 +2,7 @@
 
 import { copyColumns, separate } from "../../arrays/columns.ts";
 import { EngineError } from "../../arrays/errors.ts";
-import type { StridedMatrix } from "../../arrays/matrix.ts";
+import { rowMajor, rowMajorCopy, type StridedMatrix } from "../../arrays/matrix.ts";
 import type { StoredLines } from "../../arrays/triangle.ts";
 import type { Format, Real, Reduction, Rounding, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
@@ -22,6 +22,9 @@ import { type Product, spmv, spmvBytes } from "../wasm/jobs/spmv.ts";
 import { bytesFor, Space } from "../wasm/space.ts";
 import { ThreadApproximate } from "./approximate.ts";
 import type { Pool } from "./pool.ts";
+
+// Columns that a sparse solve takes at a time.
+const COLUMN_WIDTH = 16;
 
 // Unknowns and entries of a system from which its iterations are shared. Posting a job and waking up take some 20 to 50 us, as long as an
 // operation on a vector of this length.
@@ -199,16 +202,10 @@ export class ThreadKernels implements Backend {
   }
 
   sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): Promise<void> {
-    const { arena } = this.pool;
-    const columns = copyColumns(B, "TriangularPlan.solve"); // the caller may change B after the first column
-    const bytes = sparse.sptrsvBytes(system);
-    return this.pool.run(bytes, function* (space, job) {
-      const start = space.reserve(bytes);
-      for (const [j, b] of columns.entries()) {
-        yield* sparse.sptrsv(new Space(arena, start, start + bytes, true), job, system, b, b);
-        separate(b, 0, 1, X, j);
-      }
-    });
+    const width = sparse.sptrsmColumns(system, B.cols) > 0 ? COLUMN_WIDTH : 1;
+    // The caller may change B after the first columns.
+    const right = rowMajor(rowMajorCopy("TriangularPlan.solve", B), B.rows, B.cols);
+    return this.pool.run(sparse.sptrsvBytes(system, width), (space, job) => sparse.sptrsm(space, job, system, right, X, width));
   }
 
   /** Levels by Kahn's algorithm. The order within a level is arbitrary. */

@@ -37,6 +37,9 @@ const TINY = 32;
 const ARRAYS_PER_ARENA = 4;
 const MIN_ARENA = 1 << 24;
 
+// Columns that a sparse solve takes at a time, if there is memory for them.
+const COLUMN_WIDTHS = [16, 8];
+
 // The engine keeps the scratch memory of one call for the next, up to this number of bytes.
 const MAX_KEPT = 1 << 26;
 
@@ -299,6 +302,20 @@ export class WasmKernels implements Kernels {
   }
 
   sptrsm(system: SparseTriangle, B: StridedMatrix, X: StridedMatrix): void {
+    const arena = this.arenas.get(system.values.buffer) as VectorArena;
+    // The system cannot leave its arena: as many columns at a time as there is room for.
+    for (const width of COLUMN_WIDTHS) {
+      if (sparse.sptrsmColumns(system, B.cols) === 0) break;
+      const bytes = sparse.sptrsvBytes(system, width);
+      const at = arena.allocate(bytes, false);
+      if (at === 0) continue;
+      try {
+        run(arena, (space, job) => sparse.sptrsm(space, job, system, B, X, width), at, at + bytes);
+        return;
+      } finally {
+        arena.release(at);
+      }
+    }
     solveColumns(B, X, "TriangularPlan.solve", (b, x) => this.sptrsv(system, b, x));
   }
 

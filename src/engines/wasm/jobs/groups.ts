@@ -1,4 +1,4 @@
-// Right-hand sides in groups of eight, which the kernels take as lanes: the job of extrsm (dense.ts).
+// Right-hand sides in groups of eight, which the kernels take as lanes: the jobs of extrsm (dense.ts) and of sparse plans (sparse.ts).
 
 import { GROUP_COLUMNS } from "../assembly/layout.ts";
 

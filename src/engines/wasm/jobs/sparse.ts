@@ -1,15 +1,19 @@
 // The sparse routines as jobs: triangular solves, ILU(0), Kahn's algorithm, and two helpers of the analysis that are called directly. Called by
 // wasm/index.ts and threads/index.ts; the kernels are in assembly/sparse/, with the schedules of the sparse paper in sptrsv.ts there.
 
+import { copyColumns, interleave, separate } from "../../../arrays/columns.ts";
+import type { StridedMatrix } from "../../../arrays/matrix.ts";
 import type { StoredLines } from "../../../arrays/triangle.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { aligned } from "../../../arrays/vectors.ts";
 import type { Breakdown, HostLines, RowBlocks, Schedule, SparseTriangle } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
 import * as layout from "../assembly/layout.ts";
-import type { Space } from "../space.ts";
+import { Space } from "../space.ts";
+import { groupedColumns, groupsOf } from "./groups.ts";
 import type { Job, JobSteps } from "./job.ts";
 
+const { GROUP_COLUMNS } = layout;
 const DIAGONAL_AT = { first: layout.FIRST, last: layout.LAST } as const;
 const SCHEDULES: Record<Schedule, number> = {
   serial: layout.SERIAL,
@@ -26,8 +30,9 @@ function counterCount({ tasks, schedule }: SparseTriangle): number {
   return tasks.list ? Math.ceil(tasks.count / layout.FLAGS_PER_LINE) * layout.FLAGS_PER_LINE : 0;
 }
 
-export function sptrsvBytes(system: SparseTriangle): number {
-  const vector = aligned(system.n * system.values.BYTES_PER_ELEMENT);
+/** For `columns` right-hand sides at a time. */
+export function sptrsvBytes(system: SparseTriangle, columns = 1): number {
+  const vector = aligned(columns * system.n * system.values.BYTES_PER_ELEMENT);
   return (system.order ? 2 : 1) * vector + aligned(4 * counterCount(system));
 }
 
@@ -37,26 +42,75 @@ export function sptrsvBytes(system: SparseTriangle): number {
  */
 export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real, x: Real): JobSteps {
   const { arena } = space;
+  const right = space.reserve(b.byteLength);
+  const index = right / b.BYTES_PER_ELEMENT;
+  const byRows = system.exact || (system.schedule !== "levc" && system.schedule !== "slfc");
+  const fetchesRhs = byRows && !system.order && arena.holds(b);
+  if (!fetchesRhs) arena.heap(b).set(b, index);
+  startSolve(space, job, system, right, 1)
+    .set(layout.JOB_B, fetchesRhs ? b.byteOffset : 0)
+    .set(layout.JOB_OUT, arena.holds(x) ? x.byteOffset : 0);
+  try {
+    yield;
+    if (arena.holds(x)) return;
+  } catch (error) {
+    // A worker died. If that was after others had begun to write to x, the solution is complete and so is the call.
+    if (job.get(layout.JOB_DONE) === 0) throw error;
+  }
+  x.set(arena.heap(b).subarray(index, index + x.length));
+}
+
+/** How many of these columns are solved in groups: none in plain arithmetic. */
+export const sptrsmColumns = (system: SparseTriangle, cols: number): number => (system.exact ? groupedColumns(cols) : 0);
+
+/** Solve for the columns of B, `width` at a time, a multiple of 8. Those left over from groups are solved one by one. */
+export function* sptrsm(space: Space, job: Job, system: SparseTriangle, B: StridedMatrix, X: StridedMatrix, width: number): JobSteps {
+  const bytes = sptrsvBytes(system, width);
+  const start = space.reserve(bytes);
+  const again = (): Space => new Space(space.arena, start, start + bytes);
+  const cols = sptrsmColumns(system, B.cols);
+  for (let first = 0; first < cols; first += width)
+    yield* solveGroups(again(), job, system, B, X, first, Math.min(width, GROUP_COLUMNS * groupsOf(cols - first)));
+  for (const [j, b] of copyColumns(B, "TriangularPlan.solve", cols).entries()) {
+    yield* sptrsv(again(), job, system, b, b);
+    separate(b, 0, 1, X, cols + j);
+  }
+}
+
+// `width` columns of B from `first` on, interleaved.
+function* solveGroups(
+  space: Space,
+  job: Job,
+  system: SparseTriangle,
+  B: StridedMatrix,
+  X: StridedMatrix,
+  first: number,
+  width: number,
+): JobSteps {
+  const heap = space.arena.heap(B.data);
+  const right = space.reserve(width * system.n * B.data.BYTES_PER_ELEMENT);
+  const at = right / B.data.BYTES_PER_ELEMENT;
+  interleave(B, first, heap, at, width);
+  startSolve(space, job, system, right, width).set(layout.JOB_N, width);
+  yield;
+  separate(heap, at, width, X, first);
+}
+
+// The record of a solve with the right-hand sides at this address, which the solutions replace.
+function startSolve(space: Space, job: Job, system: SparseTriangle, right: number, columns: number): Job {
   const { begins, ends, indices, values, diagonal, diagonalAt, shapes, order, tasks, schedule, exact } = system;
   const address = (array?: Real | Int32Array | Uint8Array): number => array?.byteOffset ?? 0;
-  const right = space.reserve(b.byteLength);
   const counters = counterCount(system);
   const counts = space.reserve(4 * counters);
-  const index = right / b.BYTES_PER_ELEMENT;
-  const byRows = exact || (schedule !== "levc" && schedule !== "slfc");
-  const fetchesRhs = byRows && !order && arena.holds(b);
-  if (!fetchesRhs) arena.heap(b).set(b, index);
-  arena.zero(counts, 4 * counters);
+  space.arena.zero(counts, 4 * counters);
   job
-    .start(layout.SPTRSV, b)
+    .start(layout.SPTRSV, values)
     .set(layout.JOB_SCHEDULE, SCHEDULES[schedule])
     .set(layout.JOB_EXACT, exact ? 1 : 0)
     .set(layout.JOB_UPPER, system.upper ? 1 : 0)
     .set(layout.JOB_M, system.n)
-    .set(layout.JOB_X, order ? space.reserve(b.byteLength) : right)
-    .set(layout.JOB_Y, right)
-    .set(layout.JOB_B, fetchesRhs ? b.byteOffset : 0)
-    .set(layout.JOB_OUT, arena.holds(x) ? x.byteOffset : 0);
+    .set(layout.JOB_X, order ? space.reserve(columns * system.n * values.BYTES_PER_ELEMENT) : right)
+    .set(layout.JOB_Y, right);
   job
     .set(layout.JOB_BEGINS, address(begins))
     .set(layout.JOB_ENDS, address(ends))
@@ -72,19 +126,11 @@ export function* sptrsv(space: Space, job: Job, system: SparseTriangle, b: Real,
     .set(layout.JOB_BLOCKS, address(tasks.blocks))
     .set(layout.JOB_SEQUENCE, address(tasks.sequence))
     .set(layout.JOB_PHASES, address(tasks.phases));
-  job
+  return job
     .set(layout.JOB_COUNTS, counts)
     .set(layout.JOB_TARGETS, address(tasks.targets))
     .set(layout.JOB_LIST, address(tasks.list))
     .set(layout.JOB_LOOKUP, address(tasks.lookup));
-  try {
-    yield;
-    if (arena.holds(x)) return;
-  } catch (error) {
-    // A worker died. If that was after others had begun to write to x, the solution is complete and so is the call.
-    if (job.get(layout.JOB_DONE) === 0) throw error;
-  }
-  x.set(arena.heap(b).subarray(index, index + x.length));
 }
 
 /** See SystemKernels. Runs on the calling thread. */

@@ -1,5 +1,5 @@
-// The certificate for two results at a time, as lanes: those of dense/trsm.ts, in the usual case of binary64 and one rounding. A
-// lane is NaN where nothing is proved.
+// The certificate for two results at a time, as lanes: those of dense/trsm.ts and sparse/exactColumns.ts, in the usual case of binary64 and
+// one rounding. A lane is NaN where nothing is proved.
 import { LARGE, SMALL, SUM_SLACK } from "./certificate";
 import { U, add, isFused, mul, nmadd, productExcess, splat, sub, sumError } from "../simd";
 

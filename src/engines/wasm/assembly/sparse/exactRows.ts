@@ -20,6 +20,8 @@ import { addressAt, i32At } from "../team";
 
 // The grid of the last row that needed a compensated sum. Most of the following rows have a similar magnitude.
 let rowGrid: f64 = 1.5;
+@inline export function lastGrid(): f64 { return rowGrid; }
+@inline export function setLastGrid(g: f64): void { rowGrid = g; }
 
 // A row is summed on a grid, as in exact/filter.ts: while all partial sums lie in the binade of g,
 //   t = RN(s - a x), s - t is exact, and RN((s - t) - a x) is what t lost: at most h = g u / 1.5, known within u h.
@@ -52,7 +54,7 @@ let rowGrid: f64 = 1.5;
     const fits = sameBinade(or, and);
     let v = fits ? roundRow<T>(high, low, size * size * (g * (U * U / 1.5) + f64.MIN_VALUE), diagonal, diagonalOf(diagonalAt, line, first, end)) : NaN;
     if (v != v) {
-      v = settleRow<T>(job, line, b, fits);
+      v = settleRow<T>(job, line, b, fits, x, sizeof<T>());
       g = rowGrid;
     }
     put<T>(at, v);
@@ -60,11 +62,11 @@ let rowGrid: f64 = 1.5;
   }
 }
 // q - a z, where q minus the rounded product is exact: rounded once.
-@inline function minusProduct<T>(a: v128, z: v128, q: v128): v128 {
+@inline export function minusProduct<T>(a: v128, z: v128, q: v128): v128 {
   const product = mul(a, z), r = sub(q, product);
   return sizeof<T>() == 8 ? add(r, productExcess(a, z, product)) : r;
 }
-@inline function roundRow<T>(high: f64, low: f64, bound: f64, diagonal: usize, at: i32): f64 {
+@inline export function roundRow<T>(high: f64, low: f64, bound: f64, diagonal: usize, at: i32): f64 {
   if (diagonal != 0) return quickQuotient<T>(high, low, bound, element<T>(diagonal, at));
   return sizeof<T>() == 4 ? certified(high, low, bound, true) : certifiedQuickly(high, low, bound);
 }
@@ -75,12 +77,12 @@ let rowGrid: f64 = 1.5;
 //   |s + c - (b - sum)| <= u^2 S (n^2 / 2 + 4.5 n + 6),
 // well below u^2 S (n + 5)^2. An underflowing product adds less than four times the smallest number. Also places the grid for the
 // next rows.
-function compensatedRow<T>(job: usize, k: i32, b: f64): f64 {
-  const x = addressAt(job, JOB_X) + <usize>originOf(job, k) * sizeof<T>(), first = firstOf(job, k), end = endOf(job, k);
+function compensatedRow<T>(job: usize, k: i32, b: f64, unknowns: usize, step: usize): f64 {
+  const x = unknowns + <usize>originOf(job, k) * step, first = firstOf(job, k), end = endOf(job, k);
   let s = f64x2.replace_lane(splat(0), 0, b), c = splat(0), m = f64x2.abs(s);
   let index = indexOf(job, k, first), value = addressAt(job, JOB_VALUES) + <usize>first * sizeof<T>();
   for (let p = first; p < end; p += 2, index += 8, value += 2 * sizeof<T>()) {
-    const alone = p + 1 == end, a = entries<T>(value, alone), z = gathered<T>(x, index, alone), product = mul(a, z);
+    const alone = p + 1 == end, a = entries<T>(value, alone), z = gathered<T>(x, index, alone, step), product = mul(a, z);
     const t = sub(s, product), w = sub(t, s), error = sub(sub(s, sub(t, w)), add(product, w));
     c = add(c, sizeof<T>() == 8 ? add(error, productExcess(a, z, product)) : error);
     m = add(m, f64x2.abs(product));
@@ -111,20 +113,21 @@ function compensatedRow<T>(job: usize, k: i32, b: f64): f64 {
 // A row that the grid does not decide. Many such rows that fit on the grid are ties, or nearly: sums of a few numbers of similar
 // magnitude, divided by a small integer. Then two doubles hold the sum exactly, and the quotient has an exact correction. Otherwise a
 // compensated sum also places a new grid; rows that are still undecided go to the superaccumulator.
-function settleRow<T>(job: usize, k: i32, b: f64, fits: bool): f64 {
+// The unknowns are `step` bytes apart.
+export function settleRow<T>(job: usize, k: i32, b: f64, fits: bool, x: usize, step: usize): f64 {
   const diagonal = addressAt(job, JOB_DIAGONAL), d: f64 = diagonal != 0 ? element<T>(diagonal, diagonalOf(i32At(job, JOB_DIAGONAL_AT), k, firstOf(job, k), endOf(job, k))) : 1;
-  let v = fits ? exactInTwoDoubles<T>(job, k, b, d) : NaN;
-  if (v != v) v = compensatedRow<T>(job, k, b);
-  if (v != v && !fits) v = exactInTwoDoubles<T>(job, k, b, d);
-  return v == v ? v : accumulateRow<T>(job, k, b, d);
+  let v = fits ? exactInTwoDoubles<T>(job, k, b, d, x, step) : NaN;
+  if (v != v) v = compensatedRow<T>(job, k, b, x, step);
+  if (v != v && !fits) v = exactInTwoDoubles<T>(job, k, b, d, x, step);
+  return v == v ? v : accumulateRow<T>(job, k, b, d, x, step);
 }
 
 // A row whose sum s + c is exact, or NaN if it is not.
-function exactInTwoDoubles<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
+function exactInTwoDoubles<T>(job: usize, k: i32, b: f64, d: f64, x: usize, step: usize): f64 {
+  const values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
   let s = b, c: f64 = 0;
   for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) {
-    const a = element<T>(values, p), z = element<T>(x, origin + i32.load(index)), product = a * z;
+    const a = element<T>(values, p), z = one<T>(x + <usize>(origin + i32.load(index)) * step), product = a * z;
     if (sizeof<T>() == 8 && !(abs(product) > MIN_PRODUCT) && a != 0 && z != 0) return NaN;
     const t = s - product, error = twoSumError(s, -product, t), c1 = c + error, productError = sizeof<T>() == 8 ? excess(a, z) : 0, c2 = c1 + productError;
     if (twoSumError(c, error, c1) != 0 || twoSumError(c1, productError, c2) != 0) return NaN;
@@ -142,10 +145,10 @@ function exactInTwoDoubles<T>(job: usize, k: i32, b: f64, d: f64): f64 {
 }
 
 // A row in the superaccumulator.
-function accumulateRow<T>(job: usize, k: i32, b: f64, d: f64): f64 {
-  const x = addressAt(job, JOB_X), values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
+function accumulateRow<T>(job: usize, k: i32, b: f64, d: f64, x: usize, step: usize): f64 {
+  const values = addressAt(job, JOB_VALUES), first = firstOf(job, k), end = endOf(job, k), origin = originOf(job, k);
   clearDigits();
   addNumber(b);
-  for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) addProduct(-element<T>(values, p), element<T>(x, origin + i32.load(index)));
+  for (let p = first, index = indexOf(job, k, first); p < end; ++p, index += 4) addProduct(-element<T>(values, p), one<T>(x + <usize>(origin + i32.load(index)) * step));
   return addressAt(job, JOB_DIAGONAL) != 0 ? quotient(d, sizeof<T>() == 4) : round(sizeof<T>() == 4);
 }

@@ -2,14 +2,19 @@
 // arithmetic of the sparse paper (Section 3); exactRows.ts has the exact one. The schedules of sptrsv.ts, which call it, decide which
 // worker solves which rows, and when.
 import { put } from "../exact/certificate";
-import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
+import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_ENDS, JOB_EXACT, JOB_INDICES, JOB_N, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
+import { exactColumns } from "./exactColumns";
 import { exactRows } from "./exactRows";
 import { diagonalOf, integer, lineOf, stepOf } from "./triangle";
 import { addressAt, i32At } from "../team";
 
-// Solve rows [from, to), in order. y has the right-hand side on entry and the solution on return, indexed by unknowns. If the rows have
-// an order of their own (JOB_ORDER), x has the solution in that order.
+// Solve rows [from, to), in order, for one right-hand side or, if JOB_N is set, for that many columns. y has the right-hand side on entry and
+// the solution on return, indexed by unknowns. If the rows have an order of their own (JOB_ORDER), x has the solution in that order.
 export function solveRows<T>(job: usize, from: i32, to: i32): void {
+  if (i32At(job, JOB_N) != 0) {
+    exactColumns<T>(job, from, to);
+    return;
+  }
   const exact = i32At(job, JOB_EXACT) != 0;
   if (addressAt(job, JOB_SHAPES) != 0) rowsByShapes<T>(job, from, to, exact);
   else rowsByIndices<T>(job, from, to, exact);

@@ -8,12 +8,14 @@
 // A worker waits only for lines that were taken before its own, so the worker with the earliest lines can always proceed: the
 // workers need not all run at once, and one that waits for long goes to sleep.
 import { put } from "../exact/certificate";
-import { FLAGS_PER_LINE, JOB_B, JOB_BLOCKS, JOB_COUNTS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_ORDER, JOB_OUT, JOB_PHASES, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
+import { FLAGS_PER_LINE, JOB_B, JOB_BLOCKS, JOB_COUNTS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_DONE, JOB_EXACT, JOB_INDICES, JOB_LIST, JOB_LOOKUP, JOB_M, JOB_N, JOB_ORDER, JOB_OUT, JOB_PHASES, JOB_SCHEDULE, JOB_SEQUENCE, JOB_TARGETS, JOB_TASK_COUNT, JOB_UPPER, JOB_VALUES, JOB_WORKERS, JOB_X, JOB_Y, GSF, LEVC, LEVR, LOOKUP_SHIFT, SERIAL, SLFC } from "../layout";
+import { startColumns } from "./exactColumns";
 import { solveRows } from "./rows";
 import { diagonalOf, endOf, firstOf, indexOf, integer, lineOf, originOf } from "./triangle";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "../team";
 
 export function sptrsv<T>(job: usize, worker: i32): void {
+  if (i32At(job, JOB_N) != 0) startColumns(job);
   const schedule = i32At(job, JOB_SCHEDULE), columns = (schedule == LEVC || schedule == SLFC) && !i32At(job, JOB_EXACT);
   if (columns && addressAt(job, JOB_ORDER) != 0) {
     copyRhs<T>(job, worker);
