@@ -45,7 +45,7 @@ const SHARED: Record<string, readonly string[]> = {
   // One rank a core: the engine on this thread.
   "ranks/ranks.ts": ["engines/wasm/backend.ts"],
   // Whether there are more ranks than cores.
-  "ranks/mpi/communicator.ts": ["engines/threads/cores.ts"],
+  "ranks/mpi/processors.ts": ["engines/threads/cores.ts"],
   // The kernels of exlu over ranks.
   "ranks/dense/lu.ts": ["engines/wasm/luRanks.ts"],
   // Levels by Kahn's algorithm on a pool, for study.
