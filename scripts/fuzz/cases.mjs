@@ -77,8 +77,8 @@ const reduction = (name, op) => ({
   run: (routines, { x, y, round }) => (name === "exdot" ? routines.exdot(x, y, { round }) : routines[name](x, { round })),
   elements: ({ x }) => x.length,
   judge({ x, y, round }, found, { reduce }) {
-    const want = [0];
-    return reduce(op, x.length, x, y, single(x), ROUNDINGS.indexOf(round), found, want) === 0 ? "" : `${found}, expected ${want[0]}`;
+    const want = reduce(op, x.length, x, y, single(x), ROUNDINGS.indexOf(round));
+    return Object.is(found, want) ? "" : `${found}, expected ${want}`;
   },
   shrink: shorter,
 });
@@ -112,11 +112,9 @@ const accumulate = {
   judge({ x, y, dot, round }, { whole, merged }, { reduce }) {
     const [bytes, others] = [whole.toBytes(), merged.toBytes()];
     if (bytes.length !== others.length || bytes.some((byte, i) => byte !== others[i])) return "parts merge to other bytes than the whole";
-    const [want, value] = [[0], whole.value(round, single(x) ? "binary32" : "binary64")];
-    if (dot && x.length === 0) return Object.is(value, -0) ? "" : `${value}, expected -0`;
-    return reduce(dot ? 2 : 0, x.length, x, y, single(x), ROUNDINGS.indexOf(round), value, want) === 0
-      ? ""
-      : `${value}, expected ${want[0]}`;
+    const value = whole.value(round, single(x) ? "binary32" : "binary64");
+    const want = dot && x.length === 0 ? -0 : reduce(dot ? 2 : 0, x.length, x, y, single(x), ROUNDINGS.indexOf(round));
+    return Object.is(value, want) ? "" : `${value}, expected ${want}`;
   },
   shrink: shorter,
 };

@@ -3,6 +3,7 @@
 //   npm run fuzz -- --minutes 30 --threads 16
 //   npm run fuzz -- --minutes 1 --only exdot,sptrsv --engines reference,opencl
 //   npm run fuzz -- --repeat exdot --engines functions --case 123456
+//   npm run fuzz -- --merge FILE                adds the ledger of another machine, written there with --ledger FILE
 // --seed gives the inputs; default: another one each time. A campaign may be ended with Ctrl-C, and is recorded up to there.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -22,10 +23,19 @@ const { values } = parseArgs({
     seed: { type: "string" },
     repeat: { type: "string" },
     case: { type: "string" },
+    merge: { type: "string" },
     ledger: { type: "string", default: fileURLToPath(new URL("../../bench/results/fuzz-ledger.json", import.meta.url)) },
     fault: { type: "string" }, // of a test: the routine whose last bit is wrong
   },
 });
+const readLedger = (file) => {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return text === "" ? [] : JSON.parse(text).entries;
+};
+if (values.merge !== undefined) {
+  writeLedger([...readLedger(values.ledger), ...readLedger(values.merge)]);
+  process.exit();
+}
 const paths = await buildOracles();
 if (values.repeat !== undefined) process.exit(await repeat());
 
@@ -113,7 +123,7 @@ function record() {
   }
   for (const [family, { cases, elements }] of Object.entries(totals)) console.log(`${family}: ${cases} cases, ${elements} elements`);
   if (failure || values.fault || sums.size === 0) return;
-  const ledger = existsSync(values.ledger) ? JSON.parse(readFileSync(values.ledger, "utf8")) : { benchmark: "fuzz", entries: [] };
+  const entries = readLedger(values.ledger);
   const { processor, processors, architecture } = machine();
   const where = {
     seed: base,
@@ -123,8 +133,12 @@ function record() {
     threads,
   };
   for (const [what, { cases, elements, seconds, engines }] of [...sums].sort())
-    ledger.entries.push({ what, family: ALL[what].family, cases, elements, seconds: Number(seconds.toFixed(1)), engines, ...where });
-  const lines = ledger.entries.map((entry) => `  ${JSON.stringify(entry)}`);
+    entries.push({ what, family: ALL[what].family, cases, elements, seconds: Number(seconds.toFixed(1)), engines, ...where });
+  writeLedger(entries);
+}
+
+function writeLedger(entries) {
+  const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
   writeFileSync(values.ledger, `{ "benchmark": "fuzz", "entries": [\n${lines.join(",\n")}\n] }\n`);
 }
 

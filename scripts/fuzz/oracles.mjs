@@ -17,7 +17,7 @@ export async function buildOracles(folder = join(tmpdir(), `halfulp-oracles-${pr
   const isNewer = (file, than) => existsSync(file) && statSync(file).mtimeMs > statSync(than).mtimeMs;
   if (!isNewer(library, source)) {
     // No contraction: a product and a sum are two operations here.
-    const flags = ["-O2", "-std=c++17", "-ffp-contract=off", "-Wall", "-shared", "-fPIC"];
+    const flags = ["-O2", "-std=c++17", "-ffp-contract=off", "-Wall", "-shared", "-fPIC", "-static-libstdc++", "-static-libgcc"];
     try {
       execFileSync("g++", [...flags, "-o", library, source], { stdio: "inherit" });
     } catch (error) {
@@ -32,7 +32,7 @@ export async function buildOracles(folder = join(tmpdir(), `halfulp-oracles-${pr
   return { library, systems };
 }
 
-/** The functions of the compiled oracles; all return 0 if a result is right. */
+/** The functions of the compiled oracles. They return 0 if a result is right; a reduction returns what it is. */
 export async function loadOracles({ library, systems }) {
   const { default: koffi } = await import("koffi");
   const lib = koffi.load(library);
@@ -40,7 +40,7 @@ export async function loadOracles({ library, systems }) {
   const declare = (name, ...types) => lib.func(`oracle_${name}`, "int", types);
   return {
     disagreements: declare("disagreements"),
-    reduce: declare("reduce", "int", "int", p, p, "int", "int", "double", koffi.out("double *")),
+    reduce: lib.func("oracle_reduce", "double", ["int", "int", p, p, "int", "int"]),
     map: declare("map", "int", "int", "double", p, p, p, "int"),
     gemm: declare("gemm", "int", "int", "int", "double", p, "int", "int", p, "int", "int", "double", p, p, "int"),
     spmv: declare("spmv", "int", "int", "int", p, p, p, "int", "double", p, "double", p, p, "int"),

@@ -13,7 +13,9 @@ const SHARES = { "level 1": 8, matrices: 7, "sparse plans": 12, systems: 6, "mut
 const ENGINE_SHARES = { functions: 5, "wasm-dekker": 2, "wasm-fma": 1, reference: 1 };
 
 const oracles = await loadOracles(paths);
-const chosen = Object.entries(ALL).filter(([name]) => !only || only.some((word) => name.toLowerCase().includes(word)));
+const chosen = Object.entries(ALL).filter(
+  ([name, { family }]) => !only || only.some((word) => `${family}, ${name}`.toLowerCase().includes(word)),
+);
 const wheel = chosen.flatMap(([name, { family }]) => new Array(SHARES[family]).fill(name));
 const available = [...LOCAL, ...(index === 0 ? await openedEngines() : [])].filter(
   (name) => !engines || engines.some((word) => name.includes(word)),
