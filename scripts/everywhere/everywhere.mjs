@@ -2,7 +2,7 @@
 // as JSON (bench/results/everywhere.json) and as a page (docs/everywhere.md).
 //   npm run everywhere                          all of it, an hour; fetches runtimes from npm, once
 //   npm run everywhere -- --quick               what npm run setup has installed, a few minutes; writes no file
-//   npm run everywhere -- --only qemu,Firefox   the rows with these words in their names or groups, the others as they were
+//   npm run everywhere -- --only qemu --only firefox   the rows with one of these in their names or groups; the others stay
 //   npm run everywhere -- --merge FILE          adds the rows that another machine has measured
 // On a machine without a network, in the folder of npm run carry:  ./node scripts/everywhere/everywhere.mjs --here --json FILE
 // The exit code is 1 if a hash differs, or if a configuration that is there fails.
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean" },
     here: { type: "boolean" },
-    only: { type: "string" },
+    only: { type: "string", multiple: true },
     corpus: { type: "string" },
     json: { type: "string" },
     merge: { type: "string", multiple: true },
@@ -34,7 +34,7 @@ const OTHER_MACHINES = "Other machines";
 const RESULTS = `${root}bench/results/everywhere.json`;
 const before = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : { rows: [] };
 
-const words = values.only?.toLowerCase().split(",");
+const words = values.only?.map((word) => word.toLowerCase());
 const isChosen = ({ name, group, quick }) =>
   (!values.quick || quick) && (words?.some((word) => `${group}, ${name}`.toLowerCase().includes(word)) ?? true);
 

@@ -47,7 +47,6 @@ for (;;) {
       if (engine !== "none" && k % 8 === 7 && performance.now() - begin > SLICE) break;
     }
   } while (performance.now() - begin < SLICE);
-  if (oracles.disagreements() > 0) await fail({ name, engine, seed, wrong: "the oracles contradict each other", one, routines, input: {} });
   parentPort.postMessage({ done: { name, engine, cases, elements: Math.round(elements), seconds: (performance.now() - begin) / 1000 } });
 }
 
