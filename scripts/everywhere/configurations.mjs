@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { KINDS } from "../../dist/engines/table.js";
 import { bundle, inBrowser } from "./shells.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -122,14 +123,17 @@ function browsers() {
   ].flatMap(([name, command, quick]) => {
     const version = printed(command, "--version");
     const missing = version ? undefined : `apt-get install ${command}`;
-    return [
+    const openings = [
       ["functions", "functions"],
       ["threads, 3", { kind: "threads", options: { threads: 3 } }],
-    ].map(([label, opening]) => ({
+    ];
+    // Of Debian's browsers, Chromium has WebGPU.
+    if (command === "chromium" && KINDS.includes("webgpu")) openings.push(["webgpu", { kind: "webgpu" }]);
+    return openings.map(([label, opening]) => ({
       group: "Browsers",
       name: `${name}, ${label}`,
-      corpus: "full",
-      quick,
+      corpus: label === "webgpu" ? "short" : "full",
+      quick: quick && label !== "webgpu",
       missing,
       run: async (corpus, { seconds }) => ({ ...(await inBrowser(command, { opening, corpus }, seconds)), version }),
     }));
