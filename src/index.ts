@@ -20,7 +20,9 @@ export {
   sptrsv,
 } from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
+export { Moments } from "./api/moments.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";
+export { excovariance, exmean, exvariance } from "./api/statistics.ts";
 export { exasum, exaxpy, exdot, exinvscal, exnrm2, exscal, exsum } from "./api/vectorRoutines.ts";
 export { EngineError, FormatError, HalfulpError, PatternError, ShapeError, SingularError, ValueError } from "./arrays/errors.ts";
 export { matrix, type ViewOptions } from "./arrays/matrix.ts";
