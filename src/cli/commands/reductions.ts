@@ -11,7 +11,8 @@ import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
 import { combineIn, inJob, type Job } from "./job.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
-const OPTIONS: Options = {
+/** The options of reductions; those about files serve the statistics too. */
+export const OPTIONS = {
   hex: { type: "boolean", help: "print the bits as 16 hexadecimal digits, 8 for binary32" },
   round: { type: "string", value: "MODE", help: "nearest (default), up, down or zero" },
   to: { type: "string", value: "FORMAT", help: "round to binary64 or binary32; default: the format of the numbers" },
@@ -29,7 +30,7 @@ const OPTIONS: Options = {
     help: "CSV: refuse (default) or skip empty cells; dot skips a row if either value is missing",
   },
   ...ENGINE_OPTIONS,
-};
+} satisfies Options;
 
 const FILES = `
 Input is .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), a CSV column (.csv, .tsv),
@@ -169,7 +170,8 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
   }
 }
 
-function delimiterOf(args: Arguments): string | undefined {
+/** The delimiter that --delimiter names. */
+export function delimiterOf(args: Arguments): string | undefined {
   const given = args.text("delimiter");
   if (given === undefined) return undefined;
   if (given === "\\t") return "\t"; // shells pass it as two characters
@@ -178,8 +180,8 @@ function delimiterOf(args: Arguments): string | undefined {
   return given;
 }
 
-// Files are multiplied element by element: precision, shape and storage order must agree.
-function checkCompatible(name: string, x: Numbers, y: Numbers): void {
+/** Files are multiplied element by element: precision, shape and storage order must agree. */
+export function checkCompatible(name: string, x: Numbers, y: Numbers): void {
   if (x.width !== y.width)
     throw new ShapeError(`${name}: ${y.name} has ${8 * y.width}-bit numbers, expected ${8 * x.width} bits (as in ${x.name})`);
   const isMatrix = ({ shape = [] }: Numbers): boolean => shape.filter((n) => n !== 1).length === 2;

@@ -28,7 +28,7 @@ export const COLUMN_NUMBER = /^[1-9]\d{0,8}$/;
 // A malformed number must not pass for a name: its record would silently be left out of the sum.
 const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
 const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
-const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
+export const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
 
 /**
  * The numbers of one column. The first record may hold names. A skipped empty cell keeps its row, so that the rows of two files stay
@@ -98,9 +98,9 @@ export async function* csvChunks(
   }
 }
 
-const HEADER_HINT = " (use --header yes if line 1 holds names)";
+export const HEADER_HINT = " (use --header yes if line 1 holds names)";
 
-function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
+export function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
   return new FormatError(`${name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
 }
 
@@ -136,10 +136,10 @@ export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>):
   return matrix(data, rows.length, cols);
 }
 
-const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
+export const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
 
 // The index of a column. A column whose name is that number takes precedence over the column number.
-function columnNamed(name: string, line: number, column: string, number: number | undefined, cells: readonly string[]): number {
+export function columnNamed(name: string, line: number, column: string, number: number | undefined, cells: readonly string[]): number {
   const names = cells.map((cell) => cell.trim());
   const numbers = names.flatMap((each, at) => (each === column ? [at + 1] : []));
   if (numbers.length > 1) {

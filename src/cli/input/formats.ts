@@ -23,3 +23,8 @@ export function formatByName<F extends FileFormat>(path: string, among: readonly
   const names = [...EXTENSIONS].filter(([, each]) => among.includes(each as F)).map(([extension]) => extension);
   throw new UsageError(`"${path}" has an unknown format, expected a name ending in ${names.join(", ")}`);
 }
+
+/** Whether a file is a table of text: by the format that is given, or by its name. */
+export function isTable(path: string, format: string | undefined): boolean {
+  return format === undefined ? /\.(csv|tsv)$/i.test(path) : format === "csv";
+}
