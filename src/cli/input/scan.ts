@@ -83,7 +83,6 @@ export class RowScanner {
   end(): void {
     if (this.filled > 0 && this.buffer[this.filled - 1] !== LF) this.push(Uint8Array.of(LF));
     this.run(true);
-    this.table.checkOpen([...this.wanted.by, ...this.wanted.numbers]);
   }
 
   private run(isLast: boolean): void {

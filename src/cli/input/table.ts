@@ -65,11 +65,4 @@ export class Table {
   tooFew(line: number, cells: readonly string[], at: number): never {
     throw new FormatError(`${this.name}: line ${line} has ${cells.length} columns, expected at least ${at + 1}`, line);
   }
-
-  /** Throws if there was no record, and names were expected. */
-  checkOpen(wanted: readonly string[]): void {
-    const named = wanted.find((column) => !COLUMN_NUMBER.test(column));
-    if (!this.isOpen && named !== undefined)
-      throw new FormatError(`${this.name} is empty, expected a line with the name ${quoted(named)}`, 0);
-  }
 }
