@@ -26,6 +26,7 @@ export { excovariance, exmean, exvariance } from "./api/statistics.ts";
 export { exasum, exaxpy, exdot, exinvscal, exnrm2, exscal, exsum } from "./api/vectorRoutines.ts";
 export { EngineError, FormatError, HalfulpError, PatternError, ShapeError, SingularError, ValueError } from "./arrays/errors.ts";
 export { matrix, type ViewOptions } from "./arrays/matrix.ts";
+export { fromRows, type Rows, toRows } from "./arrays/rows.ts";
 export { csc, csr, toCsc, toCsr } from "./arrays/sparse.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./arrays/types.ts";
 export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
