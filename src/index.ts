@@ -29,6 +29,7 @@ export { matrix, type ViewOptions } from "./arrays/matrix.ts";
 export { fromRows, type Rows, toRows } from "./arrays/rows.ts";
 export { csc, csr, toCsc, toCsr } from "./arrays/sparse.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./arrays/types.ts";
+export type { MatrixMarketOptions } from "./files/header.ts";
 export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
 export { readNpy, writeNpy } from "./files/npy.ts";
 export { convectionDiffusion } from "./problems/convectionDiffusion.ts";

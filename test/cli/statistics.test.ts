@@ -271,7 +271,7 @@ describe("usage", () => {
     [["covariance", x], "covariance: 1 file, expected 2, or a CSV file with two columns (--column twice)"],
     [["covariance", path, "-c", "a"], "--column is given 1 times, expected 2 (or two files)"],
     [["mean", path, "-c", "a", "-c", "b"], "--column is given 2 times, expected at most 1"],
-    [["mean", path, "-c", "1", "--by", "b", "--header", "no"], '"b" is not a column number, expected one with --header no'],
+    [["mean", path, "-c", "1", "--by", "b", "--header", "no"], '--by is "b", expected a column number with --header no'],
     [["variance", path, "--ddof", "-1"], "--ddof"],
     [["mean", path, "--ddof", "1"], "Unknown option '--ddof'"],
     [["covariance", "-", "-"], "standard input is given twice"],

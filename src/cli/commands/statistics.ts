@@ -7,29 +7,28 @@ import { GroupedSums } from "../../exact/groupedSums.ts";
 import { roundCovariance, roundMean, roundWeightedMean } from "../../exact/statistics.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "../command.ts";
-import { COLUMN_NUMBER } from "../input/csv.ts";
-import { isTable } from "../input/formats.ts";
-import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
+import type { FileFormat } from "../input/formats.ts";
+import { csvOptions, type Numbers, openNumbers, STREAMED, type StreamedFormat } from "../input/numbers.ts";
+import { checkColumns, checkOnce, checkUse, formatsOf, TABLE_OPTIONS, tableOptions } from "../input/reading.ts";
 import { RowScanner } from "../input/scan.ts";
 import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { alignedTable } from "../output/results.ts";
-import { checkCompatible, delimiterOf, OPTIONS } from "./reductions.ts";
+import { checkCompatible, OPTIONS } from "./reductions.ts";
 import { pairs, skipGaps } from "./streamedSum.ts";
 
 // Bytes per read of a table. (With 64 KiB, the default, the asynchronous steps take a sixth of the time.)
 const PIECE = 2 ** 20;
 
-const { hex: HEX, to: TO, format: FORMAT, delimiter: DELIMITER, header: HEADER, missing: MISSING } = OPTIONS;
-const TABLE_OPTIONS = {
+const { hex: HEX, to: TO, format: FORMAT, missing: MISSING } = OPTIONS;
+const COMMON = {
   by: {
     type: "string",
     multiple: true,
     value: "C",
     help: "CSV: one result for each value of this column; for each combination if given several times",
   },
-  delimiter: DELIMITER,
-  header: HEADER,
+  ...TABLE_OPTIONS,
   missing: MISSING,
   hex: HEX,
   to: TO,
@@ -93,7 +92,7 @@ export const mean: Command = {
   options: {
     ...ONE_COLUMN,
     weights: { type: "string", value: "C", help: "CSV: the column of weights w: sum w x / sum w" },
-    ...TABLE_OPTIONS,
+    ...COMMON,
   },
   help: `Prints the mean, exact and rounded once; NaN if there are no numbers, or weights that sum to zero.\n${FILES}`,
   examples: [
@@ -109,7 +108,7 @@ export const variance: Command = {
   summary: "print the variance, exact and rounded once; with --by, of each group",
   operands: "x",
   count: [1, 1],
-  options: { ...ONE_COLUMN, ...DDOF, ...TABLE_OPTIONS },
+  options: { ...ONE_COLUMN, ...DDOF, ...COMMON },
   help: `Prints the variance, exact and rounded once; NaN unless there are more than N numbers, all finite.\n${FILES}`,
   examples: [
     ["halfulp variance x.npy", "the sample variance"],
@@ -123,7 +122,7 @@ export const covariance: Command = {
   summary: "print the covariance of two columns or files, exact and rounded once",
   operands: "x [y]",
   count: [1, 2],
-  options: { ...columnOption("CSV: column name, or number from 1; twice for one file"), ...DDOF, ...TABLE_OPTIONS },
+  options: { ...columnOption("CSV: column name, or number from 1; twice for one file"), ...DDOF, ...COMMON },
   help: `Prints the covariance, exact and rounded once; NaN unless there are more than N pairs, all finite.\n${FILES}`,
   examples: [
     ["halfulp covariance orders.csv -c price -c amount", "of two columns of a file"],
@@ -135,7 +134,7 @@ export const covariance: Command = {
 /** What was found: the groups with their cells, or one without cells. */
 interface Found {
   readonly by: readonly string[];
-  readonly groups: readonly { readonly cells: readonly string[]; readonly sums: Sums }[];
+  readonly groups: readonly { readonly cells: readonly string[]; readonly sumsOf: () => Sums }[];
   readonly skipped: number;
   readonly width: 4 | 8;
 }
@@ -147,9 +146,16 @@ async function statistics(name: string, statistic: Statistic, args: Arguments, i
   const progress = new Progress(io, name);
   const start = performance.now();
   try {
-    const { by, groups, skipped, width } = await (readsTable(args) ? ofTable : ofFiles)(name, statistic, args, io, progress);
+    const format = args.word("format", STREAMED);
+    const formats = formatsOf(args.operands, format);
+    const [first] = formats;
+    const { by, groups, skipped, width } =
+      args.operands.length === 1 && (first === "csv" || first === "txt")
+        ? await ofTable(name, statistic, first, args, io, progress)
+        : await ofFiles(name, statistic, formats, format, args, io, progress);
     const precision = to ?? formatOf(width);
-    const results = groups.map(({ cells, sums }) => {
+    const results = groups.map(({ cells, sumsOf }) => {
+      const sums = sumsOf();
       const value = statistic.value(sums, ddof, precision);
       const text = args.flag("hex") ? hex(value, precision) : decimal(value, precision);
       return { cells, count: sums.n, text, json: { count: sums.n, value: shortest(value, precision), hex: hex(value, precision) } };
@@ -173,11 +179,17 @@ async function statistics(name: string, statistic: Statistic, args: Arguments, i
   }
 }
 
-const readsTable = (args: Arguments): boolean => args.operands.length === 1 && isTable(args.operands[0] as string, args.text("format"));
-
 // The columns of a table, read in one pass.
-async function ofTable(name: string, statistic: Statistic, args: Arguments, io: Io, progress: Progress): Promise<Found> {
+async function ofTable(
+  name: string,
+  statistic: Statistic,
+  format: "csv" | "txt",
+  args: Arguments,
+  io: Io,
+  progress: Progress,
+): Promise<Found> {
   const [path = ""] = args.operands;
+  const options = csvOptions(format, tableOptions(args));
   const by = args.list("by");
   const weights = args.text("weights");
   const columns = args.list("column");
@@ -185,12 +197,10 @@ async function ofTable(name: string, statistic: Statistic, args: Arguments, io: 
   if (columns.length > needed || (needed === 2 && columns.length < 2))
     throw new UsageError(`--column is given ${columns.length} times, expected ${needed === 2 ? "2 (or two files)" : "at most 1"}`);
   const numbers = [...(columns.length > 0 ? columns : ["1"]), ...(weights === undefined ? [] : [weights])];
-  const header = args.word("header", ["yes", "no"]);
-  const named = [...by, ...numbers].find((column) => !COLUMN_NUMBER.test(column));
-  if (header === "no" && named !== undefined) throw new UsageError(`"${named}" is not a column number, expected one with --header no`);
+  for (const [option, given] of Object.entries({ by, column: columns, weights: weights === undefined ? [] : [weights] }))
+    checkSingle(option, given, options.header);
 
   const groups = new Groups(statistic);
-  const options = { delimiter: delimiterOf(args), header, missing: args.word("missing", ["refuse", "skip"]) };
   const source = path === "-" ? "standard input" : path;
   const scanner = new RowScanner(source, { by, numbers }, options, (group, row) => groups.add(group, row));
   const size = path === "-" ? undefined : (await stat(path)).size;
@@ -204,7 +214,7 @@ async function ofTable(name: string, statistic: Statistic, args: Arguments, io: 
   const count = by.length === 0 ? 1 : scanner.keys.groups;
   const found = Array.from({ length: count }, (_, group) => ({
     cells: by.length === 0 ? [] : scanner.keys.textsOf(group),
-    sums: groups.sumsOf(group),
+    sumsOf: () => groups.sumsOf(group),
   }));
   found.sort((a, b) => inOrder(a.cells, b.cells));
   return { by: scanner.names.slice(0, by.length), groups: found, skipped: scanner.skipped, width: 8 };
@@ -254,26 +264,41 @@ function inOrder(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
+// Every column by itself, not a range.
+function checkSingle(option: string, columns: readonly string[], header: "yes" | "no" | undefined): void {
+  const range = columns.find((column) => /^\d+-\d+$/.test(column));
+  if (range !== undefined) throw new UsageError(`--${option} is "${range}", expected one column`);
+  checkColumns(option, columns, header);
+}
+
 // All numbers of one file, or of two.
-async function ofFiles(name: string, statistic: Statistic, args: Arguments, io: Io, progress: Progress): Promise<Found> {
-  const only = ["by", "weights"].find((option) => args.list(option).length > 0 || args.text(option)?.length);
+async function ofFiles(
+  name: string,
+  statistic: Statistic,
+  formats: readonly (FileFormat | undefined)[],
+  format: StreamedFormat | undefined,
+  args: Arguments,
+  io: Io,
+  progress: Progress,
+): Promise<Found> {
+  const table = tableOptions(args);
+  const columns = args.list("column");
+  const only = ["by", "weights"].find((option) => args.has(option));
   if (only !== undefined) throw new UsageError(`--${only} names a column, expected one CSV file (or --format csv)`);
   if (name === "covariance" && args.operands.length < 2)
     throw new UsageError("covariance: 1 file, expected 2, or a CSV file with two columns (--column twice)");
-  if (args.operands.every((path) => path === "-") && args.operands.length > 1)
-    throw new UsageError(`${name}: standard input is given twice, expected at most once`);
-  const columns = args.list("column");
+  checkOnce(name, args.operands);
   if (columns.length > args.operands.length)
     throw new UsageError(`--column is given ${columns.length} times, expected at most once per file`);
-  const how = {
-    format: args.word("format", STREAMED),
-    delimiter: delimiterOf(args),
-    header: args.word("header", ["yes", "no"]),
-    missing: args.word("missing", ["refuse", "skip"]),
-  };
+  checkSingle("column", columns, table.header);
+  checkUse(args, formats);
   const files: Numbers[] = [];
   try {
-    for (const [k, path] of args.operands.entries()) files.push(await openNumbers(path, { ...how, column: columns[k] ?? columns[0] }, io));
+    for (const [k, path] of args.operands.entries()) {
+      const column = columns[k] ?? columns[0];
+      const how = { ...table, format: formats[k] === format ? format : undefined, columns: column === undefined ? undefined : [column] };
+      files.push(await openNumbers(path, how, io));
+    }
     const [x, y] = files as [Numbers, Numbers?];
     if (y !== undefined) checkCompatible(name, x, y);
     const sums = { x: new Superaccumulator(), y: new Superaccumulator(), products: new Superaccumulator() };
@@ -285,7 +310,7 @@ async function ofFiles(name: string, statistic: Statistic, args: Arguments, io: 
       rows += left.length;
       progress.report(rows, x.count);
     }
-    return { by: [], groups: [{ cells: [], sums: { n: rows - skipped, ...sums } }], skipped, width: x.width };
+    return { by: [], groups: [{ cells: [], sumsOf: () => ({ n: rows - skipped, ...sums }) }], skipped, width: x.width };
   } finally {
     await Promise.all(files.map((file) => file.close()));
   }

@@ -3,9 +3,9 @@
 // empty cells, NaN, quoted line breaks, anything wrong) becomes text and is read as csv.ts reads it, with the same result or error.
 import { FormatError } from "../../arrays/errors.ts";
 import { numberOf } from "../../files/lines.ts";
+import { BLANKS, type CsvOptions, isMissing, Table, type TableRecord } from "./csv.ts";
 import { decimalAt, decimalEnd } from "./decimals.ts";
 import { Keys } from "./keys.ts";
-import { Table, type TableOptions } from "./table.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -13,6 +13,7 @@ const QUOTE = 0x22;
 const SPACE = 0x20;
 const MAX_RECORD = 2 ** 20; // bytes: an unclosed quote must not hold the whole file in memory
 const ODD = -1;
+const HINT = " (--missing skip leaves it out)";
 // Bytes that a number consists of: as a delimiter they would be read as part of it.
 const NUMERIC = /^[-+.eE0-9]$/;
 
@@ -31,9 +32,11 @@ export class RowScanner {
   private filled = 0;
   private line = 1; // of the next record
   private blanks = 0; // blank lines since the last record
-  private ordinary = false; // whether records may be read as bytes: not before the columns are known
+  private records = 0; // so far; the first may hold names, and the second is compared with it
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private readonly table: Table;
+  private readonly delimiterBytes: Uint8Array;
+  private readonly delimiter: number; // -1 if records cannot be read as bytes
   // The columns to visit, ascending, and for each the index of its number, or ~index of its key.
   private columns = new Int32Array(0);
   private roles = new Int32Array(0);
@@ -49,10 +52,13 @@ export class RowScanner {
   constructor(
     private readonly name: string,
     private readonly wanted: Columns,
-    options: TableOptions,
+    options: Omit<CsvOptions, "columns">,
     private readonly take: TakeRow,
   ) {
-    this.table = new Table(name, options);
+    this.table = new Table(name, { ...options, columns: [...wanted.by, ...wanted.numbers] }, wanted.by.length);
+    const { delimiter } = this.table;
+    this.delimiterBytes = new TextEncoder().encode(delimiter === BLANKS ? "" : delimiter);
+    this.delimiter = this.delimiterBytes.length === 1 && !NUMERIC.test(delimiter) ? (this.delimiterBytes[0] as number) : -1;
     this.numbers = new Float64Array(wanted.numbers.length);
     const [from, to, hashes] = [0, 1, 2].map(() => new Int32Array(wanted.by.length));
     this.from = from as Int32Array;
@@ -90,7 +96,7 @@ export class RowScanner {
     const end = buffer.subarray(0, this.filled).lastIndexOf(LF) + 1;
     let at = this.line === 1 && this.filled > 2 && startsWithMark(buffer) ? 3 : 0;
     while (at < end) {
-      let next = this.ordinary ? this.ordinaryRecord(at) : ODD;
+      let next = this.records > 1 && this.delimiter >= 0 ? this.ordinaryRecord(at) : ODD;
       if (next === ODD) {
         next = this.endOf(at, end);
         if (next < 0) {
@@ -113,7 +119,7 @@ export class RowScanner {
    */
   private ordinaryRecord(start: number): number {
     const { buffer: bytes, columns, roles, numbers } = this;
-    const delimiter = this.table.delimiter;
+    const { delimiter } = this;
     const blank = delimiter === SPACE ? ODD : SPACE;
     const top = Math.max(delimiter, CR);
     let at = start;
@@ -192,7 +198,7 @@ export class RowScanner {
   // The line feed that ends the record at this position, -1 if it is not there yet.
   private endOf(start: number, end: number): number {
     const { buffer: bytes } = this;
-    const delimiter = this.table.delimiterBytes;
+    const { delimiterBytes: delimiter } = this;
     const [first] = delimiter;
     for (let at = start; ; at += delimiter.length) {
       if (bytes[at] === QUOTE && first !== undefined) {
@@ -214,14 +220,15 @@ export class RowScanner {
       if (table.dialect.hasReturn(text)) this.fail("a carriage return without a line feed", "lines that end in LF or CR LF");
     }
     const next = this.line + whole.split("\n").length;
+    if (this.records === 0 && table.holdsNames) text = table.dialect.nameLine(text);
     if (table.dialect.isBlank(text)) {
       this.blanks++;
     } else {
-      const fields = table.dialect.fields(text).map((field) => field.trim());
-      const isHeader = !table.isOpen && this.open(fields);
-      if (!isHeader) {
+      const record = { text, line: this.line, isFirst: this.records === 0 };
+      if (++this.records === 2) table.checkCount(record, table.cells(record));
+      if (!(record.isFirst && this.begin(record))) {
         if (this.blanks > 0) this.emptyRows();
-        this.row(fields);
+        this.row(record);
       }
       this.blanks = 0;
     }
@@ -229,32 +236,34 @@ export class RowScanner {
   }
 
   // The first record: what columns there are. Returns whether it holds names.
-  private open(fields: readonly string[]): boolean {
-    const { by, numbers } = this.wanted;
-    const isHeader = this.table.open(this.line, fields, [...by, ...numbers], by.length);
-    const order = this.table.places.map((column, i) => ({ column, role: i < by.length ? ~i : i - by.length }));
+  private begin(record: TableRecord): boolean {
+    const isHeader = this.table.begin(record);
+    const texts = this.wanted.by.length;
+    const order = this.table.places.map((column, i) => ({ column, role: i < texts ? ~i : i - texts }));
     order.sort((a, b) => a.column - b.column);
     this.columns = Int32Array.from(order, ({ column }) => column);
     this.roles = Int32Array.from(order, ({ role }) => role);
-    this.ordinary = this.table.delimiter >= 0 && !NUMERIC.test(String.fromCharCode(this.table.delimiter));
     return isHeader;
   }
 
-  private row(fields: readonly string[]): void {
+  private row(record: TableRecord): void {
     const { table } = this;
     const { by } = this.wanted;
-    const cells = table.places.map((at) => fields[at] ?? table.tooFew(this.line, fields, at));
-    let isMissing = false;
+    const fields = table.cells(record);
+    const cells = table.places.map((at) => fields[at]);
+    let leavesOut = false;
     for (const [i, cell] of cells.entries()) {
       const column = table.places[i] as number;
-      const number = i < by.length ? undefined : numberOf(cell);
+      if (cell === undefined) throw table.tooFew(record, column + 1);
+      const isText = i < by.length;
+      const number = isText ? undefined : numberOf(cell);
       if (number !== undefined) this.numbers[i - by.length] = number;
-      else if (cell === "") {
-        table.checkMissing(this.line, column);
-        isMissing = true;
-      } else if (i >= by.length) table.refuse(this.line, column, cell);
+      else if (isText ? cell === "" : isMissing(cell)) {
+        table.checkMissing(record.line, column, cell, HINT);
+        leavesOut = true;
+      } else if (!isText) table.refuse(record, column, cell);
     }
-    if (isMissing) {
+    if (leavesOut) {
       this.skipped++;
       return;
     }
@@ -265,9 +274,9 @@ export class RowScanner {
 
   // In a file with one column, blank lines before a record are rows with an empty cell.
   private emptyRows(): void {
-    if (this.table.columns === 1 && this.table.dialect.hasEmptyCells)
+    if (this.table.count === 1 && this.table.dialect.hasEmptyCells)
       for (let k = this.blanks; k > 0; k--) {
-        this.table.checkMissing(this.line - k, 0);
+        this.table.checkMissing(this.line - k, 0, "", HINT);
         this.skipped++;
       }
     this.blanks = 0;

@@ -12,7 +12,7 @@ export const OUTPUT_OPTIONS: Options = {
     type: "string",
     short: "o",
     value: "FILE",
-    help: "write the result to a .npy or .mtx file; a short vector is also printed",
+    help: "write the result to a .npy, .mtx, .csv or .tsv file; a short vector is also printed",
   },
 };
 
