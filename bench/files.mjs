@@ -88,7 +88,10 @@ function readWhole(path) {
 }
 
 function run(args) {
-  const line = ["--import", `data:text/javascript,import{createRequire}from"node:module";const require=createRequire("/");${encodeURIComponent(METER)}`];
+  const line = [
+    "--import",
+    `data:text/javascript,import{createRequire}from"node:module";const require=createRequire("/");${encodeURIComponent(METER)}`,
+  ];
   let child;
   const seconds = timed(() => {
     child = spawnSync(process.execPath, [...line, join(ROOT, "dist/cli/main.js"), ...args], { encoding: "utf8", maxBuffer: 2 ** 28 });

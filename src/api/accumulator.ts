@@ -8,7 +8,13 @@ import { decodeSum, encodeSum } from "../exact/encoding.ts";
 import { Superaccumulator } from "../exact/superaccumulator.ts";
 import { onlyNegativeZeros } from "../routines/level1.ts";
 
-/** An exact running sum: add in any order, merge from anywhere, round once. */
+/**
+ * An exact running sum: add in any order, merge from anywhere, round once.
+ * @example
+ * const left = new Accumulator().add(Float64Array.of(1e100, 1));
+ * const right = new Accumulator().add(-1e100).addProduct(0.1, 0.1);
+ * left.merge(Accumulator.fromBytes(right.toBytes())).value(); // 1.01
+ */
 export class Accumulator {
   private sum = new Superaccumulator();
   private empty = true; // no terms so far, or only -0

@@ -19,7 +19,14 @@ import { checkDdof } from "../routines/statistics.ts";
 const VERSION = 1;
 const HEADER = 16;
 
-/** Running mean and variance: exact count, sum and sum of squares. Add in any order, merge from anywhere, round once. */
+/**
+ * Running mean and variance: exact count, sum and sum of squares. Add in any order, merge from anywhere, round once.
+ * @example
+ * const moments = new Moments().add(Float64Array.of(1, 2, 4)).merge(new Moments().add(5));
+ * moments.count; // 4
+ * moments.mean(); // 3
+ * moments.variance(); // 3.3333333333333335
+ */
 export class Moments {
   private n = 0;
   private readonly sum = new Superaccumulator();

@@ -11,6 +11,9 @@ export type Rows = readonly (readonly number[] | Real)[];
 /**
  * A new matrix with the given rows, which have the same length. `precision` is "binary64" (default) or "binary32"; in binary32 numbers are
  * rounded to nearest.
+ * @example
+ * const A = fromRows([[1, 2], [3, 4]]);
+ * A.data; // Float64Array(4) [ 1, 2, 3, 4 ]
  */
 export function fromRows(rows: Rows, precision?: "binary64"): Matrix<Float64Array>;
 export function fromRows(rows: Rows, precision: "binary32"): Matrix<Float32Array>;
@@ -37,7 +40,11 @@ function checkRow(row: Rows[number], i: number, cols: number): void {
     if (typeof row[j] !== "number") throw new ShapeError(`fromRows: entry (${i}, ${j}) is ${describe(row[j])}, expected a number`);
 }
 
-/** The rows of a matrix as new arrays of numbers. */
+/**
+ * The rows of a matrix as new arrays of numbers.
+ * @example
+ * toRows(matrix(Float64Array.of(1, 2, 3, 4), 2, 2, { order: "column" })); // [ [ 1, 3 ], [ 2, 4 ] ]
+ */
 export function toRows(A: Matrix<Float64Array> | Matrix<Float32Array>): number[][] {
   checkMatrix("toRows", "A", A);
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(A, false);

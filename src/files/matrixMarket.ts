@@ -13,6 +13,9 @@ import { eachLine } from "./lines.ts";
  * Reads a Matrix Market file from a string or from chunks that may break anywhere. Coordinate format gives a sparse matrix by rows,
  * columns ascending; array format gives a matrix by columns. Symmetric matrices are filled. Every value is correctly rounded. Options
  * allow what the format does not. Throws a FormatError, with the line, if the text is not such a file.
+ * @example
+ * const A = await readMatrixMarket("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n");
+ * A.values; // Float64Array(1) [ 0.5 ]
  */
 export async function readMatrixMarket(
   text: string | AsyncIterable<string> | Iterable<string>,
@@ -97,6 +100,8 @@ const CHUNK = 2 ** 16; // characters: the buffer size of a file stream
 /**
  * Writes a matrix as a Matrix Market file, in chunks: a sparse matrix in coordinate format, in its stored order, a dense one in array
  * format. Reading it returns the same bits. The matrix is read as the chunks are consumed.
+ * @example
+ * [...writeMatrixMarket(matrix(Float64Array.of(1, 2), 1, 2))].join(""); // '%%MatrixMarket matrix array real general\n1 2\n1\n2\n'
  */
 export function writeMatrixMarket(
   A: Matrix<Float64Array> | Matrix<Float32Array> | Sparse<Float64Array> | Sparse<Float32Array>,

@@ -14,6 +14,8 @@ import { decode, vectorOf } from "./npyTypes.ts";
  * Reads a .npy file: a vector if it has at most one dimension, else a matrix in the order of the file. Floating-point numbers keep their
  * exact bits, NaN included; binary16, integers and booleans become the same values in binary64. Throws a FormatError if the bytes are not
  * such a file, or if an integer is not exactly a binary64 number.
+ * @example
+ * readNpy(writeNpy(Float64Array.of(0.1, 0.2))); // Float64Array(2) [ 0.1, 0.2 ]
  */
 export function readNpy(bytes: Uint8Array): Real | Matrix<Float64Array> | Matrix<Float32Array> {
   if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError(`readNpy: bytes is ${describe(bytes)}, expected a Uint8Array`);
@@ -49,6 +51,8 @@ export function shaped(
 
 /**
  * Writes a vector or a matrix as a .npy file, version 1.0, little-endian, in the order of the matrix. Reading it returns the same bits.
+ * @example
+ * writeNpy(matrix(Float64Array.of(1, 2, 3, 4), 2, 2)).length; // 160
  */
 export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Array>): Uint8Array<ArrayBuffer> {
   const isVector = ArrayBuffer.isView(value);
