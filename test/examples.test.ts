@@ -20,7 +20,7 @@ const ENTRIES: Record<string, { names: object; missing: string }> = {
 const text = readFileSync(fileURLToPath(new URL("../docs/api.md", import.meta.url)), "utf8");
 const examples = text.split(/^## /m).flatMap((part) => {
   const { names, missing } = ENTRIES[part.slice(0, part.indexOf("\n"))] ?? { names: {}, missing: "" };
-  return [...part.matchAll(/^### `(\w+)`\n(?:(?!^### ).*\n)*?```js\n(.*?)^```/gms)].map(([, name, code]) => ({
+  return [...part.matchAll(/^### `(\w+)`\n(?:(?!^### )[^\n]*\n)*?```js\n(.*?)^```/gms)].map(([, name, code]) => ({
     name: name as string,
     code: code as string,
     scope: { ...halfulp, ...names } as Record<string, unknown>,
