@@ -37,7 +37,7 @@ export class Coordinates {
   private byCol = true; // or column by column
   // Entries are on consecutive lines except around comments, blank lines and other rows. Only the breaks are recorded.
   private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
-  private lastLine = 0;
+  private lastLine = -1; // the first entry is a break
 
   constructor(
     private readonly routine: string,

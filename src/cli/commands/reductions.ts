@@ -20,7 +20,7 @@ export const OPTIONS = {
   format: {
     type: "string",
     value: "F",
-    help: "npy, npz, raw (little-endian binary64), raw32, csv, txt, parquet or arrow; default: by the file name",
+    help: "npy, npz, raw (little-endian binary64), raw32, csv, txt or parquet; default: by the file name",
   },
   column: { type: "string", short: "c", multiple: true, value: "C", help: "tables: column name, or number from 1; once per file" },
   ...TABLE_OPTIONS,
@@ -35,7 +35,7 @@ export const OPTIONS = {
 const FILES = `
 Input is .npy (floating point, integers or booleans of at most 64 bits, in any number of dimensions), a member of an .npz file
 (x.npz:NAME, or its only one), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), a column of a table (.csv, .tsv, and
-.txt with white space between columns; .parquet with the package hyparquet; .arrow and .feather with apache-arrow), or standard input (-).
+.txt with white space between columns; .parquet with the package hyparquet), or standard input (-).
 Files are streamed and may be larger than memory. The exact result, rounded once, is printed with the fewest digits that read back
 to the same bits.
 

@@ -1,6 +1,6 @@
-// Columns of Parquet files, by the package hyparquet, and of Arrow files (Feather), by apache-arrow. Both are optional: they are loaded by
-// name if such a file is opened. numbers.ts calls this file.
-import { type FileHandle, open } from "node:fs/promises";
+// Columns of Parquet files, by the optional package hyparquet, which is loaded if such a file is opened. numbers.ts calls this file. (The
+// package apache-arrow could read Arrow files, but damaged ones make it run out of memory.)
+import type { FileHandle } from "node:fs/promises";
 import * as zlib from "node:zlib";
 import { allocate, free } from "../../api/memory.ts";
 import { FormatError, HalfulpError } from "../../arrays/errors.ts";
@@ -10,33 +10,31 @@ import { quoted } from "../../files/lines.ts";
 import { UsageError } from "../command.ts";
 import { CHUNK } from "./chunks.ts";
 import { type CsvOptions, POSITION } from "./csv.ts";
-import { knownFormat } from "./formats.ts";
 
 /** A column of numbers. */
 export interface Column {
   readonly width: 4 | 8;
-  readonly count: number | undefined;
+  readonly count: number;
   chunks(): AsyncGenerator<Real>;
 }
 
-/** A column as a package reads it: numbers, integers, booleans and null, in parts of any length. */
+/** A column as the package reads it: numbers, integers, booleans and null, in parts of any length. */
 interface Source {
   /** 4 if its numbers are binary32. */
   readonly width: 4 | 8;
-  readonly count: number | undefined;
+  readonly count: number;
   parts(): AsyncIterable<ArrayLike<unknown>>;
 }
 
 /** Opens a column of a file; `gaps` is filled as csvChunks() does. */
 export async function openColumn(
-  format: "parquet" | "arrow",
   name: string,
   handle: FileHandle,
   size: number,
   { columns: [column = "1"] = [], missing = "refuse" }: CsvOptions,
   gaps: number[],
 ): Promise<Column> {
-  const source = await inFile(name, () => (format === "parquet" ? parquet(name, handle, size, column) : arrow(name, column)));
+  const source = await inFile(name, () => parquet(name, handle, size, column));
   const { width, count } = source;
   async function* chunks(): AsyncGenerator<Real> {
     const buffer: Real = width === 8 ? allocate(CHUNK) : allocate(CHUNK, "binary32");
@@ -88,28 +86,26 @@ function refusal(name: string, row: number, column: string, value: unknown): For
   return new FormatError(`${name}: row ${row} has ${quoted(String(value))} in ${where}, expected ${expected}`);
 }
 
-const UNCOMPRESSED = ", expected a file without compression";
 const CODECS = ", expected snappy, gzip, brotli or none (zstd with Node 22.15 or later)";
 
-// The packages throw errors of many kinds, without the name of the file.
+// The package throws errors of many kinds, without the name of the file.
 async function inFile<R>(name: string, read: () => Promise<R>): Promise<R> {
   try {
     return await read();
   } catch (error) {
     if (error instanceof HalfulpError || (error as NodeJS.ErrnoException).path !== undefined) throw error;
     const { message } = error as Error;
-    const hint = !/codec/i.test(message) ? "" : knownFormat(name) === "arrow" ? UNCOMPRESSED : CODECS;
-    throw new FormatError(`${name} cannot be read: ${message}${hint}`);
+    throw new FormatError(`${name} cannot be read: ${message}${/codec/i.test(message) ? CODECS : ""}`);
   }
 }
 
-async function load<M>(name: string, file: string): Promise<M> {
+async function hyparquet(file: string): Promise<Hyparquet> {
   try {
-    return (await importByName(name)) as M;
+    return (await importByName("hyparquet")) as Hyparquet;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new UsageError(`${file} needs the package ${name}: npm install ${name}`);
+    throw new UsageError(`${file} needs the package hyparquet: npm install hyparquet`);
   }
 }
 
@@ -166,7 +162,7 @@ const COMPRESSORS = {
 };
 
 async function parquet(name: string, handle: FileHandle, size: number, column: string): Promise<Source> {
-  const { parquetMetadataAsync, parquetSchema, parquetRead } = await load<Hyparquet>("hyparquet", name);
+  const { parquetMetadataAsync, parquetSchema, parquetRead } = await hyparquet(name);
   const file: AsyncBuffer = {
     byteLength: size,
     async slice(start, end = size) {
@@ -197,57 +193,6 @@ async function parquet(name: string, handle: FileHandle, size: number, column: s
         await parquetRead({ file, metadata, columns: [element.name], rowStart, rowEnd, compressors: COMPRESSORS, onChunk });
         for (const { columnData } of chunks.sort((a, b) => a.rowStart - b.rowStart)) yield columnData;
         rowStart = rowEnd;
-      }
-    },
-  };
-}
-
-/** What is used of apache-arrow. */
-interface Arrow {
-  readonly RecordBatchReader: {
-    from(handle: FileHandle): Promise<{
-      open(): Promise<unknown>;
-      readonly schema: {
-        readonly fields: readonly { readonly name: string; readonly type: { readonly typeId: number; readonly precision?: number } }[];
-      };
-      [Symbol.asyncIterator](): AsyncIterator<{ getChildAt(place: number): Iterable<unknown> | null }>;
-    }>;
-  };
-}
-
-const ARROW_NUMBERS: readonly number[] = [2, 3, 6]; // the types Int, Float and Bool
-const SINGLE = 1; // the precision of a Float
-
-async function arrow(name: string, column: string): Promise<Source> {
-  const { RecordBatchReader } = await load<Arrow>("apache-arrow", name);
-  const opened = async () => {
-    const handle = await open(name);
-    const close = () => handle.close().catch(() => {}); // the reader may have closed it
-    try {
-      const reader = await RecordBatchReader.from(handle);
-      await reader.open();
-      const { fields } = reader.schema;
-      const names = fields.map((field) => field.name);
-      const place = placeOf(name, names, column);
-      const { type } = fields[place] as (typeof fields)[number];
-      if (!ARROW_NUMBERS.includes(type.typeId)) throw notNumbers(name, names[place] as string, String(type));
-      return { reader, place, type, close };
-    } catch (error) {
-      await close();
-      throw error;
-    }
-  };
-  const { type, close } = await opened();
-  await close();
-  return {
-    width: type.precision === SINGLE ? 4 : 8,
-    count: undefined,
-    async *parts() {
-      const { reader, place, close } = await opened();
-      try {
-        for await (const batch of reader) yield [...(batch.getChildAt(place) ?? [])];
-      } finally {
-        await close();
       }
     },
   };

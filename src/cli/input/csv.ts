@@ -249,7 +249,8 @@ export class Table {
 
   // What to do about numbers with another delimiter between them, or with a decimal comma.
   private hintFor(cell: string): string {
-    if (/^[+-]?\d+,\d+$/.test(cell) && this.options.delimiter !== undefined) return " (with a decimal point)";
+    const { delimiter = BLANKS } = this.options;
+    if (/^[+-]?\d+,\d+$/.test(cell) && delimiter !== BLANKS) return " (with a decimal point)";
     const delimiters = [",", ";", "\t", "|"].filter((each) => cell.includes(each));
     const [found] = [...delimiters, ...(/\s/.test(cell) ? [BLANKS] : [])].filter((each) =>
       cell.split(each === BLANKS ? /\s+/ : each).every((word) => numberOf(word.trim()) !== undefined),

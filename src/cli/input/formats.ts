@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { UsageError } from "../command.ts";
 
 /** How numbers are stored in a file. */
-export type FileFormat = "npy" | "npz" | "raw" | "raw32" | "csv" | "txt" | "mtx" | "parquet" | "arrow";
+export type FileFormat = "npy" | "npz" | "raw" | "raw32" | "csv" | "txt" | "mtx" | "parquet";
 
 const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   [".npy", "npy"],
@@ -17,8 +17,6 @@ const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   [".tsv", "csv"],
   [".txt", "txt"],
   [".parquet", "parquet"],
-  [".arrow", "arrow"],
-  [".feather", "arrow"],
 ]);
 
 /** A path, and the name of a member if it is of the form FILE.npz:NAME. */

@@ -33,7 +33,7 @@ export interface Numbers {
 }
 
 export type StreamedFormat = Exclude<FileFormat, "mtx">;
-export const STREAMED: readonly StreamedFormat[] = ["npy", "npz", "raw", "raw32", "csv", "txt", "parquet", "arrow"];
+export const STREAMED: readonly StreamedFormat[] = ["npy", "npz", "raw", "raw32", "csv", "txt", "parquet"];
 
 /** How to read a file. Of a table, the first of the columns is read. */
 export interface ReadOptions extends CsvOptions {
@@ -72,9 +72,9 @@ async function ofFile(name: string, handle: FileHandle, size: number, options: R
     const chunks = () => csvChunks(name, createReadStream(name), csvOptions(format, options), gaps);
     return { ...DEFAULTS, name, width: 8, repeatable: true, chunks, gaps };
   }
-  if (format === "parquet" || format === "arrow") {
+  if (format === "parquet") {
     const gaps: number[] = [];
-    const column = await openColumn(format, name, handle, size, options, gaps);
+    const column = await openColumn(name, handle, size, options, gaps);
     return { ...DEFAULTS, ...column, name, repeatable: true, gaps, close };
   }
   if (format === "npz") return { ...(await ofMember(name, handle, size)), close };

@@ -9,7 +9,7 @@ import { type FileFormat, knownFormat } from "./formats.ts";
 
 /** How to read a file. */
 export interface Reading {
-  readonly format?: Exclude<FileFormat, "parquet" | "arrow"> | undefined;
+  readonly format?: Exclude<FileFormat, "parquet"> | undefined;
   readonly csv?: CsvOptions;
   readonly mtx?: MatrixMarketOptions;
 }
@@ -151,7 +151,6 @@ export function formatsOf<F extends FileFormat>(paths: readonly string[], format
 const FOR_TABLES = ["columns", "column", "delimiter", "header", "missing"];
 const FOR_MATRIX_MARKET = ["duplicates", "pattern-values", "symmetric", "headerless"];
 const TEXT: readonly FileFormat[] = ["csv", "txt"];
-const COLUMNAR: readonly FileFormat[] = ["parquet", "arrow"];
 
 /** Throws if an option is for a format that no operand can have. */
 export function checkUse(args: Arguments, formats: readonly (FileFormat | undefined)[]): void {
@@ -160,7 +159,7 @@ export function checkUse(args: Arguments, formats: readonly (FileFormat | undefi
     const given = names.find((name) => args.has(name));
     if (given !== undefined) throw new UsageError(`--${given} is for ${use}, and no operand is one`);
   };
-  refuse(FOR_TABLES, "CSV files", [...TEXT, ...COLUMNAR]);
+  refuse(FOR_TABLES, "CSV files", [...TEXT, "parquet"]);
   refuse(["delimiter", "header"], "CSV files", TEXT);
   refuse(FOR_MATRIX_MARKET, "Matrix Market files", ["mtx"]);
 }

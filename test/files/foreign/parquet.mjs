@@ -1,9 +1,7 @@
-// Writes the Parquet files of this folder with DuckDB, and the Arrow files with Polars and apache-arrow. Run it where the packages
-// @duckdb/node-api, nodejs-polars and apache-arrow are installed: node parquet.mjs FOLDER.
-import { writeFileSync } from "node:fs";
+// Writes the Parquet files of this folder with DuckDB and Polars, and an Arrow file with Polars. Run it where the packages
+// @duckdb/node-api and nodejs-polars are installed: node parquet.mjs FOLDER.
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { tableFromArrays, tableToIPC } from "apache-arrow";
 import polars from "nodejs-polars";
 
 const folder = process.argv[2] ?? ".";
@@ -41,8 +39,4 @@ const columns = {
   s: ["a", "b", "c", "d"],
 };
 polars.DataFrame(columns).writeIPC(join(folder, "polars.arrow"), { compression: "uncompressed" });
-polars.DataFrame(columns).writeIPC(join(folder, "lz4.feather"), { compression: "lz4" });
 polars.DataFrame(columns).writeParquet(join(folder, "polars.parquet"), { compression: "snappy" });
-const table = tableFromArrays({ f: Float32Array.of(0.1, 0.2), x: Float64Array.of(0.1, 0.2), n: Int32Array.of(3, 4) });
-writeFileSync(join(folder, "single.arrow"), tableToIPC(table, "file"));
-writeFileSync(join(folder, "stream.arrow"), tableToIPC(table, "stream"));
