@@ -22,10 +22,15 @@ const PROGRAMS = [
 
 const libraries = spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout ?? "";
 const isInstalled = (name) => (name.startsWith("/") ? existsSync(name) : libraries.includes(name));
+// And for modules of Python.
+const MODULES = { "python3-numpy": "numpy" };
 const lacks = (program) => spawnSync(program, ["--version"]).status !== 0;
 const unmet = [
   ...NEEDS.filter((packages) => !Object.values(packages).some(isInstalled)),
   ...PROGRAMS.filter((packages) => Object.values(packages).every(lacks)),
+  ...Object.entries(MODULES)
+    .filter(([, module]) => spawnSync("python3", ["-c", `import ${module}`]).status !== 0)
+    .map(([name]) => ({ [name]: name })),
 ];
 const canInstall = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
 

@@ -20,12 +20,16 @@ export {
   sptrsv,
 } from "./api/matrixRoutines.ts";
 export { allocate, free } from "./api/memory.ts";
+export { Moments } from "./api/moments.ts";
 export { engines, type OpenOptions, open } from "./api/open.ts";
+export { excovariance, exmean, exvariance } from "./api/statistics.ts";
 export { exasum, exaxpy, exdot, exinvscal, exnrm2, exscal, exsum } from "./api/vectorRoutines.ts";
 export { EngineError, FormatError, HalfulpError, PatternError, ShapeError, SingularError, ValueError } from "./arrays/errors.ts";
 export { matrix, type ViewOptions } from "./arrays/matrix.ts";
+export { fromRows, type Rows, toRows } from "./arrays/rows.ts";
 export { csc, csr, toCsc, toCsr } from "./arrays/sparse.ts";
 export type { Format, Matrix, Real, Rounding, Sparse, TriangularOptions } from "./arrays/types.ts";
+export type { MatrixMarketOptions } from "./files/header.ts";
 export { readMatrixMarket, writeMatrixMarket } from "./files/matrixMarket.ts";
 export { readNpy, writeNpy } from "./files/npy.ts";
 export { convectionDiffusion } from "./problems/convectionDiffusion.ts";

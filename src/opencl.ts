@@ -16,7 +16,13 @@ export interface DeviceOptions {
   choices?: Choices | undefined;
 }
 
-/** An engine on an OpenCL device, with asynchronous routines. Close it when done. */
+/**
+ * An engine on an OpenCL device, with asynchronous routines. Close it when done.
+ * @example
+ * const engine = await open({ device: 0 });
+ * await engine.exsum(Float64Array.of(1e16, 1, -1e16)); // 1
+ * await engine.close();
+ */
 export async function open(options: DeviceOptions = {}): Promise<Engine> {
   checkOptions("open", options, ["device", "choices"]);
   const { device, choices = {} } = options;

@@ -16,6 +16,9 @@ const examples = pages.flatMap((page) => {
   return [...text.matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, code, output], i) => ({ page, number: i + 1, code, output }));
 });
 
+// Other libraries in the examples; of a scope, all packages.
+const LIBRARIES = ["apache-arrow", "mathjs", "ml-matrix", "@stdlib", "sql.js"];
+
 // A folder where `halfulp` is installed: this package, as built.
 let folder: string;
 beforeAll(() => {
@@ -24,6 +27,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   execFileSync("mkdir", [join(folder, "node_modules")]);
   symlinkSync(root, join(folder, "node_modules/halfulp"));
+  for (const name of LIBRARIES) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
 }, 120_000); // a build takes longer than a hook may
 afterAll(() => rmSync(folder, { recursive: true }));
 

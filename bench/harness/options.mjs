@@ -15,6 +15,8 @@ const BENCHMARKS = {
   compare: { rounds: [25, 2], only: "string", device: "string", pairs: "string", opencl: "boolean", large: "boolean" },
   cores: { rounds: [15, 3], only: "string", threads: "string", schedules: "string" },
   dense: { rounds: [25, 3], only: "string" },
+  // A round runs every command once over 1 GB.
+  files: { rounds: [3, 1], mb: "string" },
   // A timing on a device is a batch of calls already.
   gpu: { rounds: [9, 3], only: "string", device: "string" },
   krylov: { rounds: [15, 3], only: "string" },

@@ -13,6 +13,10 @@ const ordinary = new WeakSet<Allocated>();
  * A zeroed array in the memory of the embedded engine, which routines read without a copy: of numbers or, for the pointers and indices of
  * sparse matrices, of integers. It never detaches. Arrays allocated one after another share a memory, which has room for at least four
  * of the size of its first. If a call uses arrays from different memories, all but those of one are copied, as ordinary arrays are.
+ * @example
+ * const x = allocate(1000).fill(0.1);
+ * exsum(x); // 100
+ * free(x);
  */
 export function allocate(length: number, precision?: "binary64"): Float64Array<ArrayBuffer>;
 export function allocate(length: number, precision: "binary32"): Float32Array<ArrayBuffer>;
@@ -38,6 +42,9 @@ export function allocate(
 /**
  * Free an array from `allocate`, which must not be used afterwards. An array that is never freed is garbage-collected together with
  * all others in its memory.
+ * @example
+ * const x = allocate(1000, "binary32");
+ * free(x);
  */
 export function free(array: Real | Int32Array): void {
   if (typedArrayTag(array) !== "Int32Array") checkVector("free", "array", array as Real);

@@ -14,6 +14,10 @@ const OPTIONS = ENGINES.flatMap((row) => row.options);
  * An engine with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU. "auto" opens "threads"
  * if available, else an engine on this thread: "wasm", or plain TypeScript if WebAssembly is not available. Close it when done; an
  * engine that is left open does not keep the process alive.
+ * @example
+ * const engine = await open("threads", { threads: 2 });
+ * await engine.exsum(Float64Array.of(1e16, 1, -1e16)); // 1
+ * await engine.close();
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
   checkWord("open", "kind", kind, ["auto", ...KINDS]);
@@ -33,7 +37,12 @@ export function openOnThisThread(): Engine {
   return engineOf(onThisThread(embedded()));
 }
 
-/** Which engines this machine can open, and for the others one line on what is missing. */
+/**
+ * Which engines this machine can open, and for the others one line on what is missing.
+ * @example
+ * const kinds = (await engines()).filter(({ available }) => available).map(({ kind }) => kind);
+ * kinds.includes("threads"); // true
+ */
 export async function engines(): Promise<{ kind: string; available: boolean; device?: string; reason?: string }[]> {
   return Promise.all(
     ENGINES.map(async ({ kind, probe }) => {

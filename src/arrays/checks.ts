@@ -37,6 +37,11 @@ export function typedArrayTag(x: unknown): string | undefined {
   return TAG?.call(x) as string | undefined;
 }
 
+/** Bytes: a Uint8Array of any realm. */
+export function checkBytes(routine: string, bytes: Uint8Array): void {
+  if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError(`${routine}: bytes is not a Uint8Array`);
+}
+
 // A vector over a detached buffer, or over one that has shrunk, has length 0 like an empty one; only for these at() throws.
 function checkAttached(routine: string, name: string, x: Real): void {
   try {

@@ -60,7 +60,14 @@ export interface ViewOptions {
   offset?: number | undefined;
 }
 
-/** A rows by cols matrix as a view of your array, which is not copied. */
+/**
+ * A rows by cols matrix as a view of your array, which is not copied.
+ * @example
+ * const data = Float64Array.of(1, 2, 3, 4, 5, 6);
+ * toRows(matrix(data, 2, 3)); // [ [ 1, 2, 3 ], [ 4, 5, 6 ] ]
+ * toRows(matrix(data, 2, 3, { order: "column" })); // [ [ 1, 3, 5 ], [ 2, 4, 6 ] ]
+ * toRows(matrix(data, 2, 2, { ld: 3, offset: 1 })); // [ [ 2, 3 ], [ 5, 6 ] ]
+ */
 export function matrix(data: Float64Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float64Array>;
 export function matrix(data: Float32Array, rows: number, cols: number, options?: ViewOptions): Matrix<Float32Array>;
 export function matrix<V extends Real>(data: V, rows: number, cols: number, options?: ViewOptions): Matrix<V>;

@@ -26,6 +26,11 @@ export const MAX = 2 ** 31 - 1;
 /**
  * A sparse matrix by rows, in your arrays, which are not copied: the columns of row i and their values are at pointers[i] to
  * pointers[i + 1] - 1, in any order, none twice. Throws a PatternError if the pattern is invalid.
+ * @example
+ * // 1 0 2
+ * // 0 3 0
+ * const A = csr(2, 3, Int32Array.of(0, 2, 3), Int32Array.of(0, 2, 1), Float64Array.of(1, 2, 3));
+ * exspmv(1, A, Float64Array.of(1, 1, 1), 0, new Float64Array(2)); // Float64Array(2) [ 3, 3 ]
  */
 export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
 export function csr(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
@@ -34,7 +39,14 @@ export function csr(rows: number, cols: number, pointers: Int32Array, indices: I
   return checkedMatrix("csr", { format: "csr", rows, cols, pointers, indices, values });
 }
 
-/** The same by columns: `indices` are rows. */
+/**
+ * The same by columns: `indices` are rows.
+ * @example
+ * // 1 0 2
+ * // 0 3 0
+ * const A = csc(2, 3, Int32Array.of(0, 1, 2, 3), Int32Array.of(0, 1, 0), Float64Array.of(1, 3, 2));
+ * toCsr(A).indices; // Int32Array(3) [ 0, 2, 1 ]
+ */
 export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float64Array): Sparse<Float64Array>;
 export function csc(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: Float32Array): Sparse<Float32Array>;
 export function csc<V extends Real>(rows: number, cols: number, pointers: Int32Array, indices: Int32Array, values: V): Sparse<V>;
@@ -172,13 +184,21 @@ function ascendsUntil(pointers: Int32Array, indices: Int32Array, from: number, t
   return to;
 }
 
-/** The same matrix by rows. A matrix that is already by rows is returned unchanged; otherwise the new rows ascend. */
+/**
+ * The same matrix by rows. A matrix that is already by rows is returned unchanged; otherwise the new rows ascend.
+ * @example
+ * toCsr(toCsc(laplacian(2, 1))).values; // Float64Array(4) [ 4, -1, -1, 4 ]
+ */
 export function toCsr<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsr", "A", A);
   return A.format === "csr" ? A : converted("toCsr", A, "csr", A.rows);
 }
 
-/** The same matrix by columns. A matrix that is already by columns is returned unchanged; otherwise the new columns ascend. */
+/**
+ * The same matrix by columns. A matrix that is already by columns is returned unchanged; otherwise the new columns ascend.
+ * @example
+ * toCsc(laplacian(2, 1)).format; // 'csc'
+ */
 export function toCsc<V extends Real>(A: Sparse<V>): Sparse<V> {
   checkSparse("toCsc", "A", A);
   return A.format === "csc" ? A : converted("toCsc", A, "csc", A.cols);

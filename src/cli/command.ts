@@ -70,6 +70,11 @@ export class Arguments {
     private readonly values: Readonly<Record<string, Value>>,
   ) {}
 
+  /** Whether an option is given. */
+  has(name: string): boolean {
+    return this.values[name] !== undefined;
+  }
+
   flag(name: string): boolean {
     return this.values[name] === true;
   }

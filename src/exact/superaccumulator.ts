@@ -231,9 +231,15 @@ export class Superaccumulator {
   // the divisor, or with a squared midpoint, of at most 108 bits: the last bit decides it as the whole tail would.
   private leading(): [bigint, number] {
     const { negative, first, digits } = this.magnitude();
-    const head = digits.slice(-5).reduceRight((n, digit) => (n << 32n) | BigInt(digit), 0n);
-    const n = (head << 1n) | (digits.length > 5 ? 1n : 0n);
+    const n = (integerOf(digits.slice(-5)) << 1n) | (digits.length > 5 ? 1n : 0n);
     return [negative ? -n : n, LOWEST_EXPONENT + 32 * (first + Math.max(digits.length - 5, 0)) - 1];
+  }
+
+  /** The finite part as an integer and its exponent, all of it. */
+  integer(): [n: bigint, exponent: number] {
+    const { negative, first, digits } = this.magnitude();
+    const n = integerOf(digits);
+    return [negative ? -n : n, LOWEST_EXPONENT + 32 * first];
   }
 
   /** The sum divided by d, rounded once. If either is zero or not finite, the result follows IEEE 754. */
@@ -252,6 +258,11 @@ export class Superaccumulator {
     const [n, exponent] = this.leading();
     return n < 0n ? Number.NaN : roundSquareRoot(n, exponent, mode, format);
   }
+}
+
+// Digits of radix 2^32, least significant first, as an integer.
+function integerOf(digits: readonly number[]): bigint {
+  return digits.reduceRight((n, digit) => (n << 32n) | BigInt(digit), 0n);
 }
 
 /** x / 2^exponentOf(x): an integer below 2^53, for finite x. */

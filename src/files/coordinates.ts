@@ -4,9 +4,13 @@ import { ascending, MAX, prefixSums } from "../arrays/sparse.ts";
 import type { Sparse } from "../arrays/types.ts";
 import { newIntegers, newVector } from "../arrays/vectors.ts";
 import { store } from "../exact/store.ts";
+import { addDuplicates } from "./duplicates.ts";
 import { Growing } from "./growing.ts";
-import { type Header, MIRROR, type Size } from "./header.ts";
+import { type Header, type MatrixMarketOptions, MIRROR, maxRows, type Size } from "./header.ts";
 import type { Line } from "./lines.ts";
+
+const PLACE = ["row", "column"];
+const VALUED = [...PLACE, "value"];
 
 /** The rows from `first` to `end` - 1 of a matrix with this many rows. */
 export type RowRange = (rows: number) => readonly [first: number, end: number];
@@ -20,8 +24,9 @@ export class Coordinates {
   full = 0;
   /** The rows to keep. */
   readonly first: number;
-  private readonly end: number;
-  private readonly fields: readonly string[];
+  private readonly fileEndsAnywhere: boolean; // the number of entries is not known before
+  private end: number;
+  private isPattern: boolean;
   private readonly rows: Growing<Int32Array>;
   private readonly cols: Growing<Int32Array>;
   private readonly values: Growing<Float64Array>; // empty for a pattern
@@ -32,37 +37,44 @@ export class Coordinates {
   private byCol = true; // or column by column
   // Entries are on consecutive lines except around comments, blank lines and other rows. Only the breaks are recorded.
   private readonly breaks: { readonly entries: number[]; readonly lines: number[] } = { entries: [], lines: [] };
-  private lastLine = 0;
+  private lastLine = -1; // the first entry is a break
 
   constructor(
     private readonly routine: string,
     private readonly header: Header,
-    readonly size: Size,
+    public size: Size,
+    private readonly options: MatrixMarketOptions,
     range: RowRange = (rows) => [0, rows],
   ) {
     this.entries = size.entries;
+    this.fileEndsAnywhere = header.headerless === "entries";
+    this.isPattern = header.field === "pattern";
     [this.first, this.end] = range(size.rows);
-    this.fields = header.field === "pattern" ? ["row", "column"] : ["row", "column", "value"];
     this.rows = new Growing(size.entries, (length) => newIntegers(routine, length));
     this.cols = new Growing(size.entries, (length) => newIntegers(routine, length));
     this.values = new Growing(size.entries, (length) => newVector(routine, new Float64Array(0), length));
   }
 
   take(line: Line): void {
-    const { field, symmetry } = this.header;
-    line.checkFields(this.fields);
-    const i = line.integer("row", 1, this.size.rows);
-    const j = line.integer("column", 1, this.size.cols);
-    if (symmetry !== "general" && (i < j || (i === j && symmetry !== "symmetric")))
+    const { field, symmetry, headerless } = this.header;
+    if (headerless !== undefined && this.read === 0) this.isPattern = line.countFields() === 2;
+    const hasValue = !this.isPattern || (this.options.patternValues === "ignore" && line.countFields() === 3);
+    line.checkFields(hasValue ? VALUED : PLACE);
+    let i = line.integer("row", 1, this.size.rows);
+    let j = line.integer("column", 1, this.size.cols);
+    const isAbove = symmetry !== "general" && i < j && this.options.symmetric === "either";
+    if (symmetry !== "general" && ((i < j && !isAbove) || (i === j && symmetry !== "symmetric")))
       line.fail(`entry (${i}, ${j})`, `one ${symmetry === "symmetric" ? "on or " : ""}below the diagonal (the matrix is ${symmetry})`);
+    if (isAbove) [i, j] = [j, i];
     this.full += symmetry === "general" || i === j ? 1 : 2;
     if (this.full > MAX) line.fail(`entry ${this.full} of the full matrix`, `at most ${MAX} entries`);
-    const value = field === "pattern" ? 1 : line.value(field === "integer");
+    let value = this.isPattern ? 1 : line.value(field === "integer");
+    if (isAbove) value *= MIRROR[symmetry];
     this.read++;
     const kept = (this.keeps(i - 1) ? 1 : 0) + (symmetry !== "general" && i !== j && this.keeps(j - 1) ? 1 : 0);
     if (kept === 0) return;
     this.kept += kept;
-    if (field !== "pattern") this.values.push(value);
+    if (!this.isPattern) this.values.push(value);
     if (line.number !== this.lastLine + 1) {
       this.breaks.entries.push(this.rows.length);
       this.breaks.lines.push(line.number);
@@ -74,6 +86,25 @@ export class Coordinates {
     this.col = j;
     this.rows.push(i - 1);
     this.cols.push(j - 1);
+  }
+
+  /** The end of the file, which sets what its header would have said. */
+  finish(): void {
+    if (!this.fileEndsAnywhere) return;
+    const { length } = this.rows;
+    let [last, cols] = [0, 0]; // the entry with the largest row, and the largest column
+    for (let k = 0; k < length; k++) {
+      if (this.rows.get(k) > this.rows.get(last)) last = k;
+      cols = Math.max(cols, this.cols.get(k) + 1);
+    }
+    const rows = this.rows.get(last) + 1;
+    if (rows > maxRows(length)) {
+      const line = this.lineOf(last);
+      const most = `at most ${maxRows(length)} for ${length} entries (each row takes memory, empty or not)`;
+      throw new FormatError(`${this.routine}: line ${line} has row "${rows}", expected ${most}`, line);
+    }
+    this.size = { rows, cols, entries: length };
+    this.end = rows;
   }
 
   private keeps(i: number): boolean {
@@ -105,24 +136,24 @@ export class Coordinates {
     });
     pointers.copyWithin(1, 0); // each pointer has moved to the end of its row, where the next row begins
     pointers[0] = 0;
-    return ascending(this.routine, { format: "csr", rows, cols, pointers, indices, values });
+    const added = order !== undefined && this.options.duplicates === "add" ? addDuplicates(pointers, indices, values) : { indices, values };
+    return ascending(this.routine, { format: "csr", rows, cols, pointers, ...added });
   }
 
   // Visits every entry of the rows to keep.
   private each(order: Int32Array | undefined, visit: (i: number, j: number, value: number) => void): void {
     const sign = MIRROR[this.header.symmetry];
-    const pattern = this.header.field === "pattern";
     for (let n = 0; n < this.rows.length; n++) {
       const k = order === undefined ? n : (order[n] as number);
       const i = this.rows.get(k);
       const j = this.cols.get(k);
-      const value = pattern ? 1 : this.values.get(k);
+      const value = this.isPattern ? 1 : this.values.get(k);
       if (this.keeps(i)) visit(i, j, value);
       if (sign !== 0 && i !== j && this.keeps(j)) visit(j, i, sign * value);
     }
   }
 
-  // The order of the entries column by column, after a check for duplicates: a radix sort, whose memory does not depend on the number
+  // The order of the entries column by column, after a check for duplicates unless they are added: a radix sort, whose memory does not depend on the number
   // of columns.
   private byColumns(): Int32Array {
     let order: Int32Array = newIntegers(this.routine, this.rows.length).map((_, k) => k);
@@ -133,7 +164,7 @@ export class Coordinates {
           sortDigit(order, sorted, keys, shift);
           [order, sorted] = [sorted, order];
         }
-    this.checkOnce(order);
+    if (this.options.duplicates !== "add") this.checkOnce(order);
     return order;
   }
 

@@ -36,12 +36,26 @@ export class Line {
     return at === this.end || this.text.charCodeAt(at) === 0x25;
   }
 
-  /** Throws unless exactly these fields are left. */
-  checkFields(names: readonly string[]): void {
+  /** How many fields are left. */
+  countFields(): number {
     const { text, end } = this;
     let count = 0;
     for (let at = skipBlanks(text, this.at, end); at < end; count++) at = skipBlanks(text, skipField(text, at, end), end);
+    return count;
+  }
+
+  /** Throws unless exactly these fields are left. */
+  checkFields(names: readonly string[]): void {
+    const count = this.countFields();
     if (count !== names.length) this.fail(`${count} field${count === 1 ? "" : "s"}`, `${names.length} (${names.join(", ")})`);
+  }
+
+  /** The next field as text. It stays the next. */
+  peek(): string {
+    const { at } = this;
+    const word = this.word();
+    this.at = at;
+    return word;
   }
 
   /** The next field as text. */

@@ -2,20 +2,26 @@
 import { describe } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, stridedView } from "../arrays/matrix.ts";
-import { checkSparse } from "../arrays/sparse.ts";
+import { checkSparse, MAX } from "../arrays/sparse.ts";
 import type { Matrix, Real, Sparse } from "../arrays/types.ts";
 import { Columns } from "./columns.ts";
 import { Coordinates, type RowRange } from "./coordinates.ts";
-import { FIRST_LINE, type Header, readHeader, readSize } from "./header.ts";
+import { checkMatrixMarketOptions, FIRST_LINE, type Header, hasHeader, type MatrixMarketOptions, readHeader, readSize } from "./header.ts";
 import { eachLine } from "./lines.ts";
 
 /**
  * Reads a Matrix Market file from a string or from chunks that may break anywhere. Coordinate format gives a sparse matrix by rows,
- * columns ascending; array format gives a matrix by columns. Symmetric matrices are filled. Every value is correctly rounded. Throws a
- * FormatError, with the line, if the text is not such a file.
+ * columns ascending; array format gives a matrix by columns. Symmetric matrices are filled. Every value is correctly rounded. Options
+ * allow what the format does not. Throws a FormatError, with the line, if the text is not such a file.
+ * @example
+ * const A = await readMatrixMarket("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n");
+ * A.values; // Float64Array(1) [ 0.5 ]
  */
-export async function readMatrixMarket(text: string | AsyncIterable<string> | Iterable<string>): Promise<Matrix | Sparse> {
-  return (await readBody(text)).matrix();
+export async function readMatrixMarket(
+  text: string | AsyncIterable<string> | Iterable<string>,
+  options: MatrixMarketOptions = {},
+): Promise<Matrix | Sparse> {
+  return (await readBody(text, options)).matrix();
 }
 
 /** Some rows of a sparse matrix. */
@@ -29,35 +35,54 @@ export interface SparseRows {
   readonly entries: number;
 }
 
-/** Reads some rows of a Matrix Market file in coordinate format. It takes the memory of these rows. */
-export async function readMatrixMarketRows(text: AsyncIterable<string>, range: RowRange): Promise<SparseRows> {
-  const body = (await readBody(text, range)) as Coordinates;
+/** Reads some rows of a Matrix Market file in coordinate format. It takes the memory of these rows. Duplicates count as several entries. */
+export async function readMatrixMarketRows(
+  text: AsyncIterable<string>,
+  range: RowRange,
+  options: Omit<MatrixMarketOptions, "headerless"> = {},
+): Promise<SparseRows> {
+  const body = (await readBody(text, options, range)) as Coordinates;
   return { first: body.first, A: body.matrix(), rows: body.size.rows, cols: body.size.cols, entries: body.full };
 }
 
-async function readBody(text: string | AsyncIterable<string> | Iterable<string>, range?: RowRange): Promise<Columns | Coordinates> {
+async function readBody(
+  text: string | AsyncIterable<string> | Iterable<string>,
+  options: MatrixMarketOptions,
+  range?: RowRange,
+): Promise<Columns | Coordinates> {
   const routine = "readMatrixMarket";
+  checkMatrixMarketOptions(routine, options);
+  const { headerless } = options;
   const file: { header?: Header; body?: Columns | Coordinates } = {};
   const lines = await eachLine(routine, chunksOf(routine, text), (line) => {
     if (file.header === undefined) {
-      file.header = readHeader(line);
-      if (range && file.header.format === "array") line.fail("a dense matrix", "a sparse one, in coordinate format");
+      if (headerless === undefined || hasHeader(line)) {
+        file.header = readHeader(line);
+        if (range && file.header.format === "array") line.fail("a dense matrix", "a sparse one, in coordinate format");
+        return;
+      }
+      if (line.isEmpty()) return;
+      file.header = { format: "coordinate", field: "real", symmetry: "general", headerless };
+      if (headerless === "entries") file.body = new Coordinates(routine, file.header, { rows: MAX, cols: MAX, entries: MAX }, options);
     } else if (line.isEmpty()) return;
-    else if (file.body === undefined) {
-      const size = readSize(line, file.header);
+    if (file.body === undefined) {
+      const size = readSize(line, file.header, options);
       file.body =
-        file.header.format === "array" ? new Columns(routine, file.header, size) : new Coordinates(routine, file.header, size, range);
+        file.header.format === "array"
+          ? new Columns(routine, file.header, size)
+          : new Coordinates(routine, file.header, size, options, range);
     } else if (file.body.read < file.body.entries) file.body.take(line);
     else line.fail("more text", `the end of the file after ${file.body.entries} entries`);
   });
   const { header, body } = file;
-  if (body === undefined || body.read < body.entries) {
+  if (body !== undefined && header?.headerless === "entries") (body as Coordinates).finish();
+  else if (body === undefined || body.read < body.entries) {
     const [found, expected] =
       body !== undefined
         ? [`${body.read} entries`, String(body.entries)]
         : header !== undefined
           ? ["only a header line", "the sizes"]
-          : ["no lines", FIRST_LINE];
+          : ["no lines", headerless ?? FIRST_LINE];
     throw new FormatError(`${routine}: the file ends before line ${lines + 1} with ${found}, expected ${expected}`, lines + 1);
   }
   return body;
@@ -75,6 +100,8 @@ const CHUNK = 2 ** 16; // characters: the buffer size of a file stream
 /**
  * Writes a matrix as a Matrix Market file, in chunks: a sparse matrix in coordinate format, in its stored order, a dense one in array
  * format. Reading it returns the same bits. The matrix is read as the chunks are consumed.
+ * @example
+ * [...writeMatrixMarket(matrix(Float64Array.of(1, 2), 1, 2))].join(""); // '%%MatrixMarket matrix array real general\n1 2\n1\n2\n'
  */
 export function writeMatrixMarket(
   A: Matrix<Float64Array> | Matrix<Float32Array> | Sparse<Float64Array> | Sparse<Float32Array>,
@@ -93,7 +120,8 @@ export function writeMatrixMarket(
   return { [Symbol.iterator]: () => inChunks(lines()) };
 }
 
-function* inChunks(lines: Iterable<string>): Generator<string> {
+/** Lines as chunks of about 64 KiB. */
+export function* inChunks(lines: Iterable<string>): Generator<string> {
   let chunk = "";
   for (const line of lines) {
     chunk += line;
@@ -121,9 +149,11 @@ function* arrayLines(A: Matrix<Real>): Generator<string> {
     for (let i = 0; i < rows; i++) yield `${numeral(data[offset + i * rowStride + j * colStride] as number)}\n`;
 }
 
-// The fewest digits that read back as this binary64 number, as String() prints them, except that -0 keeps its sign. A binary32 number is
-// written as a binary64 number: its shortest binary32 digits would read back as another one.
-function numeral(x: number): string {
+/**
+ * The fewest digits that read back as this binary64 number, as String() prints them, except that -0 keeps its sign. A binary32 number is
+ * written as a binary64 number: its shortest binary32 digits would read back as another one.
+ */
+export function numeral(x: number): string {
   if (Number.isFinite(x)) return Object.is(x, -0) ? "-0" : String(x);
   return x !== x ? "nan" : x > 0 ? "inf" : "-inf";
 }

@@ -1,30 +1,39 @@
-// readNpy and writeNpy: NumPy's .npy files in memory. npyHeader.ts handles the header; the command reads files in chunks with the same
-// functions.
+// readNpy and writeNpy: NumPy's .npy files in memory. npyHeader.ts handles the header and npyTypes.ts the numbers; the command and the ranks
+// of MPI read files in parts with the same functions.
 import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
 import { checkVector, describe, typedArrayTag } from "../arrays/checks.ts";
 import { FormatError, ShapeError } from "../arrays/errors.ts";
 import { checkMatrix, matrix, stridedView } from "../arrays/matrix.ts";
 import type { Matrix, Real } from "../arrays/types.ts";
 import { newVector, part } from "../arrays/vectors.ts";
-import { type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
+import { bytesOf, swapBytes } from "./bytes.ts";
+import { checkDimensions, type NpyHeader, readNpyHeader, writeNpyHeader } from "./npyHeader.ts";
+import { decode, vectorOf } from "./npyTypes.ts";
 
 /**
- * Reads a .npy file: a vector if it has at most one dimension, else a matrix in the order of the file. Numbers keep their exact bits,
- * NaN included. Throws a FormatError if the bytes are not a .npy file of binary64 or binary32 numbers.
+ * Reads a .npy file: a vector if it has at most one dimension, else a matrix in the order of the file. Floating-point numbers keep their
+ * exact bits, NaN included; binary16, integers and booleans become the same values in binary64. Throws a FormatError if the bytes are not
+ * such a file, or if an integer is not exactly a binary64 number.
+ * @example
+ * readNpy(writeNpy(Float64Array.of(0.1, 0.2))); // Float64Array(2) [ 0.1, 0.2 ]
  */
 export function readNpy(bytes: Uint8Array): Real | Matrix<Float64Array> | Matrix<Float32Array> {
   if (typedArrayTag(bytes) !== "Uint8Array") throw new ShapeError(`readNpy: bytes is ${describe(bytes)}, expected a Uint8Array`);
   const header = readNpyHeader("readNpy", bytes);
   checkNpySize("readNpy", header, bytes.length);
-  const data = newVector<Real>("readNpy", header.width === 8 ? new Float64Array(0) : new Float32Array(0), header.count);
-  const target = bytesOf(data);
-  target.set(bytes.subarray(header.start));
-  if (header.littleEndian !== LITTLE_ENDIAN) swapBytes(target, header.width);
+  checkDimensions("readNpy", header.shape);
+  const data = vectorOf("readNpy", header.type, header.count);
+  let raw = bytes.subarray(header.start);
+  if (header.type.read === undefined) {
+    bytesOf(data).set(raw);
+    raw = bytesOf(data);
+  }
+  decode("readNpy", header, raw, data, 0);
   return shaped(header, data);
 }
 
 /** Throws unless a file of this size holds exactly the numbers that its header announces. */
-export function checkNpySize(routine: string, { width, shape, count, start }: NpyHeader, size: number): void {
+export function checkNpySize(routine: string, { type: { width }, shape, count, start }: NpyHeader, size: number): void {
   if (size - start === count * width) return;
   throw new FormatError(
     `${routine}: ${size - start} bytes of numbers, expected ${count * width} (shape (${shape.join(", ")}), ${width} bytes each)`,
@@ -42,6 +51,8 @@ export function shaped(
 
 /**
  * Writes a vector or a matrix as a .npy file, version 1.0, little-endian, in the order of the matrix. Reading it returns the same bits.
+ * @example
+ * writeNpy(matrix(Float64Array.of(1, 2, 3, 4), 2, 2)).length; // 160
  */
 export function writeNpy(value: Real | Matrix<Float64Array> | Matrix<Float32Array>): Uint8Array<ArrayBuffer> {
   const isVector = ArrayBuffer.isView(value);
@@ -71,21 +82,4 @@ function* contiguousParts(A: Matrix<Real>): Generator<Real> {
   let [count, length, step] = A.order === "row" ? [rows, cols, rowStride] : [cols, rows, colStride];
   if (step === length) [count, length] = [1, count * length];
   if (length > 0) for (let k = 0; k < count; k++) yield part(data, offset + k * step, length);
-}
-
-/** The bytes of an array, without a copy. */
-export function bytesOf(x: Real | Int32Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(x.buffer as ArrayBuffer, x.byteOffset, x.byteLength);
-}
-
-/** Reverses the bytes of each number. */
-export function swapBytes(bytes: Uint8Array, width: 4 | 8): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < bytes.length; at += 4) view.setUint32(at, view.getUint32(at, false), true);
-  if (width === 8)
-    for (let at = 0; at < bytes.length; at += 8) {
-      const first = view.getUint32(at);
-      view.setUint32(at, view.getUint32(at + 4));
-      view.setUint32(at + 4, first);
-    }
 }

@@ -3,6 +3,7 @@
 // nothing is ever evaluated. npy.ts and the command call it.
 import { FormatError } from "../arrays/errors.ts";
 import { quoted } from "./lines.ts";
+import { type NpyLayout, npyType } from "./npyTypes.ts";
 
 export const MAGIC = "\x93NUMPY";
 /** The bytes up to the length of the header: magic string, version, and at most four for the length. */
@@ -10,16 +11,10 @@ export const PREFIX = 12;
 // Version 1 has 16 bits for the length. Versions 2 and 3 allow 4 GiB, for field names, which are not supported here.
 const MAX_HEADER = 65535;
 const MAX = 2 ** 31 - 1;
-const TYPES: ReadonlyMap<unknown, readonly [width: 4 | 8, littleEndian: boolean]> = new Map([
-  ["<f8", [8, true]],
-  ["<f4", [4, true]],
-  [">f8", [8, false]],
-  [">f4", [4, false]],
-]);
 const KINDS: Record<string, string> = {
-  b: "booleans",
-  i: "integers",
-  u: "unsigned integers",
+  b: "booleans of another width",
+  i: "integers of another width",
+  u: "unsigned integers of another width",
   f: "floating point of another width",
   c: "complex numbers",
   m: "time spans",
@@ -31,13 +26,7 @@ const KINDS: Record<string, string> = {
 };
 
 /** The contents of a header. */
-export interface NpyHeader {
-  /** Bytes per number. */
-  readonly width: 4 | 8;
-  readonly littleEndian: boolean;
-  readonly fortranOrder: boolean;
-  /** Up to two dimensions. */
-  readonly shape: readonly number[];
+export interface NpyHeader extends NpyLayout {
   /** The number of numbers that follow. */
   readonly count: number;
   /** Their offset in the file, in bytes. */
@@ -65,28 +54,33 @@ export function readNpyHeader(routine: string, bytes: Uint8Array): NpyHeader {
   if (bytes.length < start) fail(routine, `the file ends after ${bytes.length} bytes`, `a header of ${start}`);
   const first = bytes[6] === 1 ? 10 : 12;
   const { descr, fortran_order, shape } = new Literal(routine, latin1(bytes.subarray(first, start))).dictionary();
-  const type = TYPES.get(descr);
+  const type = npyType(descr);
   if (type === undefined) return refuseType(routine, descr);
   if (typeof fortran_order !== "boolean") fail(routine, `'fortran_order' ${describe(fortran_order)}`, "True or False");
   if (!Array.isArray(shape) || !shape.every((n) => typeof n === "number")) fail(routine, `'shape' ${describe(shape)}`, "a tuple of sizes");
-  if (shape.length > 2) fail(routine, `${shape.length} dimensions, shape (${shape.join(", ")})`, "none, one or two");
   const count = shape.reduce((product, n) => product * n, 1);
-  const [width, littleEndian] = type;
   // The size of the file says nothing about the other dimension of an empty matrix.
   if (count === 0 && shape.some((n) => n > MAX)) fail(routine, `shape (${shape.join(", ")})`, `at most ${MAX} rows and columns`);
-  if (!Number.isSafeInteger(count * width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
-  return { width, littleEndian, fortranOrder: fortran_order, shape, count, start };
+  if (!Number.isSafeInteger(count * type.width)) fail(routine, `shape (${shape.join(", ")})`, "a file that can be stored");
+  return { type, fortranOrder: fortran_order, shape, count, start };
 }
 
 function refuseType(routine: string, descr: Value | undefined): never {
-  const kind = typeof descr === "string" ? KINDS[/^[<>|=]?([a-zA-Z])/.exec(descr)?.[1] ?? ""] : KINDS.V;
-  const order = typeof descr === "string" && /^=?f[48]$/.test(descr) ? "in the byte order of the machine that wrote them" : kind;
-  const convertible = kind === KINDS.b || kind === KINDS.i || kind === KINDS.u || kind === KINDS.f;
+  const [, code = "", width] = (typeof descr === "string" && /^[<>|=]?([a-zA-Z])(\d*)/.exec(descr)) || [];
+  const kind = typeof descr === "string" ? KINDS[code] : KINDS.V;
+  const isNumber = "biuf".includes(code) && code !== "";
+  // A type that would be read if its byte order were known.
+  const why = isNumber && npyType(`<${code}${width}`) !== undefined ? "in the byte order of the machine that wrote them" : kind;
   return fail(
     routine,
-    `'descr' ${describe(descr)}${order === undefined ? "" : ` (${order})`}`,
-    `'<f8', '>f8', '<f4' or '>f4'${convertible ? " (NumPy: A.astype(float))" : ""}`,
+    `'descr' ${describe(descr)}${why === undefined ? "" : ` (${why})`}`,
+    `booleans, integers or floating point of at most 64 bits, '<' or '>'${isNumber ? " (NumPy: A.astype(float))" : ""}`,
   );
+}
+
+/** Throws unless this is the shape of a vector or a matrix. */
+export function checkDimensions(routine: string, shape: readonly number[]): void {
+  if (shape.length > 2) fail(routine, `${shape.length} dimensions, shape (${shape.join(", ")})`, "none, one or two");
 }
 
 type Value = string | boolean | number | Value[] | { readonly list: Value[] };

@@ -18,6 +18,8 @@ const STRONGEST = 2 ** 1020;
  * neighbour from which the wind w blows has the entry -1 - |w|, the others -1; the diagonal is minus their sum, computed exactly and
  * rounded up. Not symmetric, unless there is no wind; diagonally dominant for every wind, and an M-matrix. A grid without nodes gives
  * a matrix without rows.
+ * @example
+ * convectionDiffusion(2, 1).values; // Float64Array(4) [ 5.5, -1, -2, 5.5 ]
  */
 export function convectionDiffusion(nx: number, ny: number, nz?: number, wind?: readonly number[]): Sparse {
   checkCount("convectionDiffusion", "nx", nx, 0);

@@ -53,6 +53,9 @@ const HEXAHEDRA: Element = {
  * face x = 0, with nx by ny (by nz) free nodes and 2 (3) adjacent unknowns per node. Nodes are numbered lexicographically, x fastest.
  * Triangles in the plane, 14 entries per row away from the boundary; hexahedra in space, 81 entries. Symmetric and positive definite.
  * All unknowns of an element are coupled, even if the entry is zero. At least 1 node along x and 2 along the other axes.
+ * @example
+ * const A = elasticity(3, 3);
+ * A.rows; // 18
  */
 export function elasticity(nx: number, ny: number, nz?: number): Sparse {
   checkCount("elasticity", "nx", nx, 1);

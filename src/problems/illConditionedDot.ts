@@ -14,6 +14,9 @@ const BITS_PER_PAIR = 40;
  * After Ogita, Rump and Oishi (Accurate sum and dot product, 2005, Algorithm 6.1): most pairs have random exponents, up to
  * sqrt(condition) each; the last pairs reduce the exact sum, step by step, to the size that the condition requires; then all pairs are
  * shuffled. Uses only integers and powers of two: every JavaScript engine generates the same problem from a seed.
+ * @example
+ * const { x, y, dot } = illConditionedDot(100, 1e30, 1);
+ * exdot(x, y) === dot; // true
  */
 export function illConditionedDot(
   n: number,

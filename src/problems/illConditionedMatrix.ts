@@ -15,6 +15,9 @@ const NULL_BITS = 10;
  * except for a few entries that reduce r v to a small s, as in illConditionedDot. Then
  * A^-1 = B^-1, bordered by zeros, plus (v / s) (-w, 1) with w B = r (without its last entry), and
  * s = ||A|| (||w||_1 + 1) / condition gives the condition. Finally rows and columns are shuffled.
+ * @example
+ * const A = illConditionedMatrix(20, 1e25, 1);
+ * solve(A, new Float64Array(20).fill(1)).certified; // true
  */
 export function illConditionedMatrix(n: number, condition: number, seed: number): Matrix {
   const bits = checkProblem("illConditionedMatrix", 100, condition, seed);

@@ -11,6 +11,9 @@ import { checkProblem, closeDot, minPairs, nonzero, openPairs, swap } from "./il
  * dot product with the same x. 2 sum_j |A_ij x_j| / |sum_j A_ij x_j| is about the condition, and so is
  * 2 || |A| |x| || / ||A x|| in every norm that depends only on magnitudes. (The LU paper has one such row among random
  * ones. The random rows determine both norms, so the quotient is about 1 whatever that row is.)
+ * @example
+ * const { A, x } = illConditionedMatrixVector(20, 1e20, 1);
+ * exgemv(1, A, x, 0, new Float64Array(20)).length; // 20
  */
 export function illConditionedMatrixVector(n: number, condition: number, seed: number): { A: Matrix; x: Float64Array<ArrayBuffer> } {
   const bits = checkProblem("illConditionedMatrixVector", 1, condition, seed);

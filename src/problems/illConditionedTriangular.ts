@@ -16,6 +16,9 @@ const BITS_PER_ROW = 25;
  * A lower triangular system with about the given Skeel condition number, || |T^-1| |T| |x| || / ||x|| in the max norm, where x is the
  * exact solution. Uses only integers and powers of two: every JavaScript engine generates the same problem from a seed. The exact
  * solution is about 1 and has more bits than any format; errors in its first elements reach the last ones magnified by the condition.
+ * @example
+ * const { T, b } = illConditionedTriangular(20, 1e20, 1);
+ * extrsv(T, b).length; // 20
  */
 export function illConditionedTriangular(n: number, condition: number, seed: number): { T: Matrix; b: Float64Array<ArrayBuffer> } {
   const bits = checkSystem("illConditionedTriangular", n, condition, seed);
@@ -29,6 +32,9 @@ export function illConditionedTriangular(n: number, condition: number, seed: num
  * Like illConditionedTriangular, but with an exactly representable solution: T x = b to the last bit. T and x use all their bits; the
  * first two columns of T, smaller than the others, are chosen so that the bits of T x beyond those of b are zero. Intermediate results
  * need more than the 106 bits of double-double arithmetic.
+ * @example
+ * const { T, b, x } = representableTriangular(20, 1e20, 1);
+ * extrsv(T, b).every((v, i) => v === x[i]); // true
  */
 export function representableTriangular(
   n: number,

@@ -8,6 +8,9 @@ import { neighbourhood, star, stencilMatrix } from "./stencil.ts";
  * The Laplacian of a grid with Dirichlet boundaries, by rows, columns ascending: `points - 1` on the diagonal and -1 for every
  * neighbour, nodes numbered lexicographically, x fastest. 5 or 9 points in the plane (nz omitted or 1), 7 or 27 in space (nz given);
  * default: 5 and 7. A grid without nodes gives a matrix without rows.
+ * @example
+ * laplacian(2, 1).values; // Float64Array(4) [ 4, -1, -1, 4 ]
+ * laplacian(100, 100, 100).rows; // 1000000
  */
 export function laplacian(nx: number, ny: number, nz?: number, points?: 5 | 7 | 9 | 27): Sparse {
   checkCount("laplacian", "nx", nx, 0);

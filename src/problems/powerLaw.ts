@@ -13,6 +13,8 @@ import { nonzero } from "./illConditionedDot.ts";
  * rows, columns ascending. Diagonal entries are between 1 and 2, and the magnitudes of the others add up to at most 1/2 per row, so a
  * solution with either triangle is at most twice the right-hand side. Uses only integers and square roots: every JavaScript engine
  * generates the same matrix from a seed.
+ * @example
+ * powerLaw(1000, 5000, 1).rows; // 1000
  */
 export function powerLaw(n: number, entries: number, seed: number): Sparse {
   checkCount("powerLaw", "n", n, 0);

@@ -133,6 +133,10 @@ export interface Ranks {
  * console.log(await ranks.exsum(part)); // the same on every rank: 6
  * await ranks.close();
  * ```
+ * @example
+ * const ranks = await openRanks();
+ * await ranks.exsum(Float64Array.of(1e16, 1, -1e16)); // 1
+ * await ranks.close();
  */
 export async function openRanks(options: RankOptions = {}): Promise<Ranks> {
   checkOptions("openRanks", options, ["engine", "threads", "library"]);

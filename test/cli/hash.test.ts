@@ -71,10 +71,14 @@ describe("hash", () => {
     expect((await halfulp(["hash", "-", "--format", "raw"], [bytes(x)])).out).toBe(`${sha256(bytes(x))}  binary64 ${x.length}  -\n`);
     expect((await halfulp(["hash", "-", "--format", "raw32"], [bytes(x)])).out).toMatch(`${sha256(bytes(x))}  binary32 ${2 * x.length}  -`);
     expect((await halfulp(["hash", put("x.dat", bytes(x)), "--format", "raw"])).out).toMatch(sha256(bytes(x)));
-    expect(await halfulp(["hash", "-", "--format", "csv"])).toMatchObject({ code: 2, err: expect.stringMatching(/--format is "csv"/) });
+    expect(await halfulp(["hash", "-", "--format", "doc"])).toMatchObject({ code: 2, err: expect.stringMatching(/--format is "doc"/) });
   });
   test("what it does not read", async () => {
-    expect(await halfulp(["hash", put("t.csv", "1\n")])).toMatchObject({ code: 2, err: expect.stringMatching(/is CSV, expected .npy/) });
+    expect(await halfulp(["hash", put("t.parquet", "1\n")])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/"[^"]*t.parquet" has an unknown format, expected a name ending in .npy, .npz, .f64/),
+    });
+    expect((await halfulp(["hash", "-", "-"])).err).toMatch(/standard input is given twice/);
     expect(await halfulp(["hash"])).toMatchObject({ code: 2, err: expect.stringMatching(/0 operands, expected 1 or more/) });
   });
 });

@@ -329,8 +329,16 @@ describe("CSV", () => {
         ),
       );
     });
-    test("skipping is for empty cells only", async () => {
-      for (const text of ["1\nNA\n", "1\n-\n", "1\nnull\n"])
+    test("skipping is for empty cells and words for them only", async () => {
+      for (const word of ["NA", "n/a", "#N/A", "N.A.", "null", "None", "nil"]) {
+        expect(await json(["sum", put("na.csv", `1\n${word}\n`), "--missing", "skip"])).toMatchObject({ value: 1, skipped: 1 });
+        expect(await halfulp(["sum", at("na.csv")])).toMatchObject({
+          code: 2,
+          err: expect.stringMatching(/line 2 has "[^"]*" in column 1, expected a number \(--missing skip leaves it out\)/),
+        });
+      }
+      expect(await one("sum", put("na.csv", "1\nnan\n"), "--missing", "skip")).toBeNaN();
+      for (const text of ["1\n-\n", "1\n?\n", "1\nnone of it\n"])
         expect(await halfulp(["sum", put("na.csv", text), "--missing", "skip"])).toMatchObject({
           code: 2,
           err: expect.stringMatching(/line 2 has "[^"]*" in column 1, expected a number/),

@@ -52,10 +52,12 @@ describe("reading what NumPy wrote", () => {
     bytes.set(numpy("vector >f8"), 3);
     sameVector(readNpy(bytes.subarray(3, 3 + numpy("vector >f8").length)), V);
   });
+  test("integers and binary16, as binary64", () => {
+    sameVector(readNpy(numpy("integers")), Float64Array.of(0, 1, 2));
+    expect((readNpy(numpy("half")) as Real).constructor).toBe(Float64Array);
+  });
   test.each([
-    ["integers", /'descr' "<i8" \(integers\), expected '<f8', '>f8', '<f4' or '>f4'/],
-    ["complex", /"<c16" \(complex numbers\)/],
-    ["half", /"<f2" \(floating point of another width\)/],
+    ["complex", /"<c16" \(complex numbers\), expected booleans, integers or floating point of at most 64 bits, '<' or '>'$/],
     ["text", /"<U2" \(text\)/],
     ["structure", /'descr' a list \(structures\)/],
     ["cube", /3 dimensions, shape \(1, 1, 1\), expected none, one or two/],
@@ -142,7 +144,10 @@ describe("headers", () => {
     ["2^70 entries", file(dict("(2000000000, 2000000000)")), /shape \(2000000000, 2000000000\), expected a file that can be stored/],
     ["10^15 empty rows", file(dict("(1000000000000000, 0)")), /shape \(1000000000000000, 0\), expected at most 2147483647 rows/],
     ["10^15 empty columns", file(dict("(0, 1000000000000000)")), /shape \(0, 1000000000000000\), expected at most 2147483647 rows/],
-    ["integers", file(dict("(2,)", "'<i8'"), 16), /"<i8" \(integers\), expected .* \(NumPy: A\.astype\(float\)\)$/],
+    ["integers of 128 bits", file(dict("(1,)", "'<i16'"), 16), /"<i16" \(integers of another width\), expected .*astype\(float\)\)$/],
+    ["the machine's own integers", file(dict("(2,)", "'=i8'"), 16), /"=i8" \(in the byte order of the machine/],
+    ["integers without a byte order", file(dict("(2,)", "'|i8'"), 16), /"\|i8"/],
+    ["a boolean of two bytes", file(dict("(2,)", "'<b2'"), 4), /"<b2" \(booleans of another width\)/],
     ["complex numbers", file(dict("(1,)", "'<c16'"), 16), /"<c16" \(complex numbers\), expected [^(]*$/],
     ["more digits than any size has", file(dict(`(${"9".repeat(60000)},)`)), /a size of "9999/],
     ["a negative size", file(dict("(-1,)")), /has "-", expected/],

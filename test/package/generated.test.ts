@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { root } from "./installed.ts";
 
 test.each([
-  ["the API reference is what the sources say, and every name in it has a comment", "apiDocs.mjs"],
+  ["the API reference is what the sources say; every name in it has a comment, every function an example", "apiDocs.mjs"],
+  ["the figure of the README is what the library computes", "figure.mjs"],
   ["the tables of docs/slower.md are what the results say", "slowerDocs.mjs"],
   ["the tables of docs/everywhere.md are what the results say", "everywhereDocs.mjs"],
   ["the tables of docs/mpi-scaling.md are what the model says", "scalingDocs.mjs"],

@@ -2,11 +2,15 @@
 import { createHash } from "node:crypto";
 import type { Command, Io } from "../command.ts";
 import { UsageError } from "../command.ts";
-import { asMatrix, collect, isSparse, isVector, type Loaded, load } from "../input/load.ts";
+import { formatByName, knownFormat } from "../input/formats.ts";
+import { allOf, asMatrix, isSparse, isVector, type Loaded, load } from "../input/load.ts";
 import { openNumbers } from "../input/numbers.ts";
-import { addTo, hashOf } from "../output/hashing.ts";
+import { MATRIX_OPTIONS, type Reading, readingsOf } from "../input/reading.ts";
+import { addTo, hashOf, inRowOrder } from "../output/hashing.ts";
 import { formatOf } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
+
+const FORMATS = ["npy", "npz", "mtx", "csv", "txt", "raw", "raw32"] as const;
 
 export const hash: Command = {
   name: "hash",
@@ -14,15 +18,20 @@ export const hash: Command = {
   operands: "file...",
   count: [1, Number.POSITIVE_INFINITY],
   options: {
-    format: { type: "string", value: "F", help: "npy, raw (little-endian binary64) or raw32; default: by the file name" },
+    ...MATRIX_OPTIONS,
+    format: {
+      type: "string",
+      value: "F",
+      help: "npy, npz, mtx, csv, txt, raw (little-endian binary64) or raw32; default: by the file name",
+    },
     same: { type: "boolean", help: "exit with code 1 unless all files have the same bits" },
     expect: { type: "string", value: "HASH", help: "exit with code 1 unless the hash starts with these 8 to 64 digits" },
   },
   help: `
 Prints the SHA-256 of the numbers in each file, as little-endian bytes, row by row. The file format and the storage order do not
 affect the hash. For raw numbers (.f64, .f32) it equals the output of sha256sum. For a sparse matrix it covers the row pointers
-and column indices (32 bits each) and the values. Reads .npy, .mtx and raw files, and standard input (-) as .npy, Matrix Market
-or the given --format.`,
+and column indices (32 bits each) and the values. Reads .npy, .npz (x.npz:NAME), .mtx, .csv, .tsv, .txt and raw files, and standard
+input (-) as .npy, Matrix Market or the given --format. Integers and booleans count as the binary64 numbers with their values.`,
   examples: [
     ["halfulp hash x.npy", "print the hash, to send to a colleague"],
     ["halfulp hash x.npy --expect 9a3f52c1", "check a result against it"],
@@ -33,9 +42,14 @@ or the given --format.`,
     const expected = args.text("expect")?.toLowerCase();
     if (expected !== undefined && !/^[0-9a-f]{8,64}$/.test(expected))
       throw new UsageError(`--expect is "${expected}", expected 8 to 64 hexadecimal digits`);
-    const format = args.word("format", ["npy", "raw", "raw32"]);
+    const readings = readingsOf(
+      "hash",
+      args,
+      args.operands.map((path) => ({ path, kind: "matrix" })),
+      FORMATS,
+    );
     const files: ({ readonly file: string } & Hashed)[] = [];
-    for (const path of args.operands) files.push({ file: path, ...(await hashFile(path, format, io)) });
+    for (const [k, path] of args.operands.entries()) files.push({ file: path, ...(await hashFile(path, readings[k] as Reading, io)) });
     const same = files.every(({ sha256 }) => sha256 === files[0]?.sha256);
     const met = expected === undefined ? undefined : files.every(({ sha256 }) => sha256.startsWith(expected));
     const rows = files.map(({ sha256, shape, precision, file }) => `${sha256}  ${precision} ${shape.join(" by ") || "1"}  ${file}`);
@@ -55,22 +69,25 @@ interface Hashed {
   readonly shape: readonly number[];
 }
 
-async function hashFile(path: string, format: "npy" | "raw" | "raw32" | undefined, io: Io): Promise<Hashed> {
-  if (format === undefined && (path === "-" || /\.mtx$/i.test(path))) return hashWhole(path, await load(path, io));
+async function hashFile(path: string, reading: Reading, io: Io): Promise<Hashed> {
+  const { format } = reading;
+  if (format === "mtx" || format === "csv" || format === "txt" || (format === undefined && path === "-"))
+    return hashWhole(path, await load(path, io, reading));
+  if (format === undefined && knownFormat(path) !== undefined) formatByName(path, FORMATS); // throws
   const numbers = await openNumbers(path, { format }, io);
   const progress = new Progress(io, `hash ${path}`);
   try {
     const { width, shape, count, fortranOrder } = numbers;
-    if (count === undefined && format === undefined)
-      throw new UsageError(`hash: ${path} is CSV, expected .npy, .mtx, .f64, .bin, .raw or .f32`);
-    if (fortranOrder && shape?.length === 2) return hashWhole(path, await collect(numbers));
     const digest = createHash("sha256");
     let done = 0;
-    for await (const chunk of numbers.chunks()) {
-      addTo(digest, chunk);
-      done += chunk.length;
-      progress.report(done, count);
-    }
+    if (fortranOrder && shape !== undefined && shape.length > 1)
+      for (const row of inRowOrder(await allOf(numbers), shape)) addTo(digest, row);
+    else
+      for await (const chunk of numbers.chunks()) {
+        addTo(digest, chunk);
+        done += chunk.length;
+        progress.report(done, count);
+      }
     return { sha256: digest.digest("hex"), precision: formatOf(width), shape: shape ?? [done] };
   } finally {
     progress.end();

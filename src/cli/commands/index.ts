@@ -10,6 +10,7 @@ import { report } from "./report.ts";
 import { solve } from "./solve.ts";
 import { spmv } from "./spmv.ts";
 import { sptrsv } from "./sptrsv.ts";
+import { covariance, mean, variance } from "./statistics.ts";
 import { trsv } from "./trsv.ts";
 
 /** In the order of the help. */
@@ -18,6 +19,9 @@ export const COMMANDS: readonly Command[] = [
   asum,
   dot,
   nrm2,
+  mean,
+  variance,
+  covariance,
   solve,
   trsv,
   lu,

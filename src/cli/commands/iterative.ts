@@ -5,8 +5,9 @@ import type { Matrix, Sparse } from "../../arrays/types.ts";
 import type { Context } from "../../ranks/context.ts";
 import type { IterativeOptions, IterativeSolution } from "../../routines/krylov/types.ts";
 import type { Arguments, Command, Io, Options } from "../command.ts";
-import { asMatrix, asVector, isSparse, isVector, type Loaded, load, toBinary64, widened } from "../input/load.ts";
+import { asMatrix, asVector, isSparse, isVector, type Loaded, load, loadEquations, toBinary64, widened } from "../input/load.ts";
 import { loadOnRank, sparseRows } from "../input/ranks.ts";
+import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, type Reading, readingsOf } from "../input/reading.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
@@ -45,14 +46,14 @@ function iterative({ name, summary, title, options = {}, about, examples }: Meth
     summary,
     operands: "A b",
     count: [2, 2],
-    options: { ...OPTIONS, ...options, ...OUTPUT_OPTIONS, ...ENGINE_OPTIONS },
+    options: { ...OPTIONS, ...options, ...MATRIX_OPTIONS, ...COLUMN_OPTION, ...MISSING_OPTION, ...OUTPUT_OPTIONS, ...ENGINE_OPTIONS },
     help: `
 ${about}
-A and b are .npy, Matrix Market or CSV files; a sparse matrix stays sparse. Every product, sum and norm is exact and rounded
-once, so x, the number of iterations and the residual of each of them are the same on every engine. residual is the norm of
-b - A x, computed exactly, over that of b. --json has the whole history of residual norms. The exit code is 1 if the method
-did not converge; reason is then maxIterations, stagnation, breakdown or notFinite, and x is the last iterate. Under mpirun the
-bits are the same; A must be sparse, and the preconditioner none or jacobi.`,
+A sparse matrix stays sparse. Every product, sum and norm is exact and rounded once, so x, the number of iterations and the residual
+of each of them are the same on every engine. residual is the norm of b - A x, computed exactly, over that of b. --json has the whole
+history of residual norms. The exit code is 1 if the method did not converge; reason is then maxIterations, stagnation, breakdown or
+notFinite, and x is the last iterate. Under mpirun the bits are the same; A must be sparse, and the preconditioner none or jacobi.
+${MATRIX_FILES}`,
     examples: [
       ...examples,
       [`mpirun -n 4 halfulp ${name} A.mtx b.npy`, "the same on four ranks of MPI, each with some rows of the matrix"],
@@ -69,11 +70,17 @@ bits are the same; A must be sparse, and the preconditioner none or jacobi.`,
         maxRestarts: args.integer("max-restarts", 0),
         ...(restart === undefined ? {} : { restart }),
       } satisfies IterativeOptions;
-      checkFiles(name, [left, right, args.text("x0")]);
+      const x0 = args.text("x0");
+      checkFiles(name, [left, right, x0]);
+      const readings = readingsOf(name, args, [
+        { path: left, kind: "matrix" },
+        { path: right, kind: "vector" },
+        ...(x0 === undefined ? [] : [{ path: x0, kind: "vector", holdsEquations: false } as const]),
+      ]);
       return inJob(
         async (job) => {
           await job.atRoot(() => checkOutput(args.text("output")));
-          const read = { name, left, right, x0: args.text("x0") };
+          const read = { name, left, right, x0, readings };
           await using system = await (job.context ? onRanks(job, job.context, read, io) : onEngine(args, read, io));
           const progress = new Progress(io, name).tick();
           try {
@@ -87,6 +94,7 @@ bits are the same; A must be sparse, and the preconditioner none or jacobi.`,
               engine: system.device,
               unknowns: system.unknowns,
               entries: system.entries,
+              skipped: system.skipped,
               residual,
               iterations,
               reason,
@@ -112,6 +120,7 @@ interface Files {
   readonly left: string;
   readonly right: string;
   readonly x0: string | undefined;
+  readonly readings: readonly Reading[];
 }
 
 /** A system that was read. */
@@ -119,47 +128,51 @@ interface System extends AsyncDisposable {
   readonly device: string;
   readonly unknowns: number;
   readonly entries: number;
+  /** Rows that were left out because a value is missing. */
+  readonly skipped: number | undefined;
   /** The x of the result is whole, on rank 0. */
   solve(options: GivenOptions): Promise<IterativeSolution>;
 }
 
 type GivenOptions = IterativeOptions & { preconditioner?: (typeof PRECONDITIONERS)[number] | undefined };
 
-async function onEngine(args: Arguments, { name, left, right, x0 }: Files, io: Io): Promise<System> {
-  const A = systemOf(left, await load(left, io));
-  const vector = async (path: string): Promise<Float64Array> => toBinary64(asVector(path, await load(path, io)));
-  const b = await vector(right);
-  const start = x0 === undefined ? undefined : await vector(x0);
+async function onEngine(args: Arguments, { name, left, right, x0, readings }: Files, io: Io): Promise<System> {
+  const system = await loadEquations([left, right], readings, io);
+  const A = systemOf(left, system.A);
+  const b = toBinary64(asVector(right, system.b));
+  const start = x0 === undefined ? undefined : toBinary64(asVector(x0, await load(x0, io, readings[2] as Reading)));
   const entries = "format" in A ? A.values.length : A.rows * A.cols;
   const engine = await openEngine(args, USUAL_ITERATIONS * entries);
   return {
     device: engine.device,
     unknowns: A.rows,
     entries,
+    skipped: system.skipped,
     solve: (options) => engine[name](A, b, { ...options, x0: start }),
     [Symbol.asyncDispose]: () => engine.close(),
   };
 }
 
-async function onRanks(job: Job, context: Context, { name, left, right, x0 }: Files, io: Io): Promise<System> {
+async function onRanks(job: Job, context: Context, { name, left, right, x0, readings }: Files, io: Io): Promise<System> {
   const { solveOnRanks } = await import("../../ranks/krylov.ts");
   const { sparse } = await import("../../ranks/sparse.ts");
-  const { first, A, rows, cols, entries } = await sparseRows(job, context, left);
+  const { first, A, rows, cols, entries } = await sparseRows(job, context, left, readings[0] as Reading);
   // The part of a vector that belongs to the rows of this rank. Every rank reads the whole.
-  const vector = async (argument: string, path: string): Promise<Float64Array> => {
-    const whole = toBinary64(asVector(path, await loadOnRank(path, io)));
+  const vector = async (argument: string, path: string, reading: Reading | undefined): Promise<Float64Array> => {
+    const whole = toBinary64(asVector(path, await loadOnRank(path, reading as Reading, io)));
     checkSize(name, argument, whole, rows, "the order of A");
     return whole.slice(first, first + A.rows);
   };
   const [b, start] = await job.each(async () => {
     if (rows !== cols) throw new ShapeError(`${name}: A is ${rows} by ${cols}, expected a square matrix`);
-    return [await vector("b", right), x0 === undefined ? undefined : await vector("x0", x0)] as const;
+    return [await vector("b", right, readings[1]), x0 === undefined ? undefined : await vector("x0", x0, readings[2])] as const;
   });
   const distributed = await sparse(context, A, first, rows);
   return {
     device: context.backend.device,
     unknowns: rows,
     entries,
+    skipped: undefined,
     async solve(options) {
       const solution = await solveOnRanks(context, name, distributed, b, { ...options, x0: start });
       return { ...solution, x: await gathered(context, solution.x, rows) };

@@ -3,41 +3,45 @@ import { ROUNDINGS } from "../../arrays/checks.ts";
 import { ShapeError } from "../../arrays/errors.ts";
 import type { Format, Reduction } from "../../arrays/types.ts";
 import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "../command.ts";
-import { COLUMN_NUMBER } from "../input/csv.ts";
-import { type Numbers, openNumbers, STREAMED } from "../input/numbers.ts";
+import type { FileFormat } from "../input/formats.ts";
+import { type Numbers, openNumbers, STREAMED, type StreamedFormat } from "../input/numbers.ts";
+import { checkColumns, checkOnce, checkUse, formatsOf, TABLE_OPTIONS, tableOptions } from "../input/reading.ts";
 import { decimal, formatOf, hex, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { ENGINE_OPTIONS, openBackend } from "./engine.ts";
 import { combineIn, inJob, type Job } from "./job.ts";
 import { reduceFiles } from "./streamedSum.ts";
 
-const OPTIONS: Options = {
+/** The options of reductions; those about files serve the statistics too. */
+export const OPTIONS = {
   hex: { type: "boolean", help: "print the bits as 16 hexadecimal digits, 8 for binary32" },
   round: { type: "string", value: "MODE", help: "nearest (default), up, down or zero" },
   to: { type: "string", value: "FORMAT", help: "round to binary64 or binary32; default: the format of the numbers" },
-  format: { type: "string", value: "F", help: "npy, raw (little-endian binary64), raw32 or csv; default: by the file name" },
-  column: { type: "string", short: "c", multiple: true, value: "C", help: "CSV: column name, or number from 1; once per file" },
-  delimiter: { type: "string", value: "D", help: "CSV: one character, or \\t for a tab; default: comma, or tab in .tsv files" },
-  header: {
+  format: {
     type: "string",
-    value: "H",
-    help: "CSV: yes or no, whether line 1 holds names; default: yes if --column is a name or its cell in line 1 is one (see above)",
+    value: "F",
+    help: "npy, npz, raw (little-endian binary64), raw32, csv, txt or parquet; default: by the file name",
   },
+  column: { type: "string", short: "c", multiple: true, value: "C", help: "tables: column name, or number from 1; once per file" },
+  ...TABLE_OPTIONS,
   missing: {
     type: "string",
     value: "M",
-    help: "CSV: refuse (default) or skip empty cells; dot skips a row if either value is missing",
+    help: "tables: refuse (default) or skip missing values; dot skips a row if either value is missing",
   },
   ...ENGINE_OPTIONS,
-};
+} satisfies Options;
 
 const FILES = `
-Input is .npy (binary64 or binary32), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), a CSV column (.csv, .tsv),
-or standard input (-). Files are streamed and may be larger than memory. The exact result, rounded once, is printed with the
-fewest digits that read back to the same bits.
+Input is .npy (floating point, integers or booleans of at most 64 bits, in any number of dimensions), a member of an .npz file
+(x.npz:NAME, or its only one), raw little-endian numbers (.f64, .bin, .raw; .f32 for binary32), a column of a table (.csv, .tsv, and
+.txt with white space between columns; .parquet with the package hyparquet), or standard input (-).
+Files are streamed and may be larger than memory. The exact result, rounded once, is printed with the fewest digits that read back
+to the same bits.
 
 In CSV, a cell of line 1 is a name if the first of its letters, digits, _ . + and - is a letter or _, and if it is neither a number
-(nan, inf) nor a word for a missing value (NA, N/A, null, none, nil). A cell that is neither a name nor a number is refused.`;
+(nan, inf) nor a word for a missing value (NA, N/A, n.a., null, none, nil). A cell that is neither a name nor a number is refused.
+In .txt files, columns are separated by white space, and # begins a comment, as numpy.savetxt writes.`;
 
 function reduction(
   name: string,
@@ -78,6 +82,7 @@ export const sum = reduction(
   [
     ["halfulp sum x.npy", "sum all entries"],
     ["halfulp sum prices.csv --column amount", "sum one column"],
+    ["halfulp sum model.npz:weights", "sum one array of an .npz file"],
     ["zcat x.f64.gz | halfulp sum - --format raw --hex", "sum a stream, and print the bits"],
   ],
 );
@@ -111,24 +116,26 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
   const to = args.word<Format>("to", ["binary64", "binary32"]);
   const format = args.word("format", STREAMED);
   const columns = args.list("column");
-  const delimiter = delimiterOf(args);
-  const header = args.word("header", ["yes", "no"]);
-  const missing = args.word("missing", ["refuse", "skip"]);
+  const table = tableOptions(args);
   if (columns.length > args.operands.length)
     throw new UsageError(`--column is given ${columns.length} times, expected at most once per file`);
-  const named = columns.find((column) => !COLUMN_NUMBER.test(column));
-  if (header === "no" && named !== undefined) throw new UsageError(`--column is "${named}", expected a column number with --header no`);
-  if (args.operands.filter((path) => path === "-").length > 1)
-    throw new UsageError(`${name}: standard input is given twice, expected at most once`);
+  const range = columns.find((column) => /^\d+-\d+$/.test(column));
+  if (range !== undefined) throw new UsageError(`--column is "${range}", expected one column`);
+  checkColumns("column", columns, table.header);
+  checkOnce(name, args.operands);
+  const formats = formatsOf(args.operands, format);
+  checkUse(args, formats);
   const { context, ranks, each } = job;
-  const how = { format, delimiter, header, missing, part: context?.comm };
+  const how = { ...table, part: context?.comm };
+  const columnsFor = (k: number): string[] | undefined => (columns[0] === undefined ? undefined : [columns[k] ?? columns[0]]);
+  const streamed = (known: FileFormat | undefined): StreamedFormat | undefined => (known === format ? format : undefined);
   const engine = await each(() => openBackend(args));
   const files: Numbers[] = [];
   const progress = new Progress(io, name);
   try {
     await each(async () => {
       for (const [k, path] of args.operands.entries())
-        files.push(await openNumbers(path, { ...how, column: columns[k] ?? columns[0] }, io));
+        files.push(await openNumbers(path, { ...how, format: streamed(formats[k]), columns: columnsFor(k) }, io));
       if (files[1] !== undefined) checkCompatible(name, files[0] as Numbers, files[1]);
     });
     const [x, y] = files as [Numbers, Numbers?];
@@ -156,7 +163,7 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
         precision,
         round: mode,
         count,
-        skipped: missing === "skip" ? skipped : undefined,
+        skipped: table.missing === "skip" ? skipped : undefined,
         passes,
         ranks,
         seconds,
@@ -169,20 +176,11 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
   }
 }
 
-function delimiterOf(args: Arguments): string | undefined {
-  const given = args.text("delimiter");
-  if (given === undefined) return undefined;
-  if (given === "\\t") return "\t"; // shells pass it as two characters
-  if ([...given].length !== 1 || /["\r\n]/.test(given))
-    throw new UsageError(`--delimiter is ${JSON.stringify(given)}, expected one character (or \\t for a tab), not a quote or a line break`);
-  return given;
-}
-
-// Files are multiplied element by element: precision, shape and storage order must agree.
-function checkCompatible(name: string, x: Numbers, y: Numbers): void {
+/** Files are multiplied element by element: precision, shape and storage order must agree. */
+export function checkCompatible(name: string, x: Numbers, y: Numbers): void {
   if (x.width !== y.width)
     throw new ShapeError(`${name}: ${y.name} has ${8 * y.width}-bit numbers, expected ${8 * x.width} bits (as in ${x.name})`);
-  const isMatrix = ({ shape = [] }: Numbers): boolean => shape.filter((n) => n !== 1).length === 2;
+  const isMatrix = ({ shape = [] }: Numbers): boolean => shape.filter((n) => n !== 1).length >= 2;
   const [left, right] = [x, y].map((file) => `(${file.shape?.join(", ")})${isMatrix(file) && file.fortranOrder ? " by columns" : ""}`);
   if ((isMatrix(x) || isMatrix(y)) && x.shape !== undefined && y.shape !== undefined && left !== right)
     throw new ShapeError(`${name}: ${y.name} has shape ${right}, expected ${left} (as in ${x.name})`);

@@ -5,6 +5,7 @@ import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Schedule, SparseOptions } from "../../routines/sparse/types.ts";
 import type { Command } from "../command.ts";
 import { asSparse, asVector, load, toBinary64 } from "../input/load.ts";
+import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, type Reading, readingsOf } from "../input/reading.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
 import { checkOutput } from "../output/save.ts";
@@ -22,12 +23,15 @@ export const sptrsv: Command = {
     ...TRIANGLE_OPTIONS,
     plain: { type: "boolean", help: "use ordinary arithmetic: the bits differ, and with levc and slfc they may vary from run to run" },
     schedule: { type: "string", value: "S", help: `${SCHEDULES.join(", ")}; the bits are the same, except with --plain` },
+    ...MATRIX_OPTIONS,
+    ...COLUMN_OPTION,
     ...OUTPUT_OPTIONS,
     ...engineOptions("the bits are the same, except with --plain"),
   },
   help: `
-Solves L x = b for a sparse triangular matrix, a Matrix Market file in coordinate format; b is a .npy, Matrix Market or CSV file.
-Entries outside the triangle are ignored, so the file may hold a full matrix. A zero or missing diagonal entry gives exit code 1.`,
+Solves L x = b for a sparse triangular matrix, a Matrix Market file in coordinate format.
+Entries outside the triangle are ignored, so the file may hold a full matrix. A zero or missing diagonal entry gives exit code 1.
+${MATRIX_FILES}`,
   examples: [
     ["halfulp sptrsv A.mtx b.mtx", "solve with the lower triangle of A"],
     [
@@ -37,10 +41,14 @@ Entries outside the triangle are ignored, so the file may hold a full matrix. A 
   ],
   async run(args, io) {
     const [L, b] = args.operands as [string, string];
+    const [readingL, readingB] = readingsOf("sptrsv", args, [
+      { path: L, kind: "matrix" },
+      { path: b, kind: "vector" },
+    ]) as [Reading, Reading];
     await checkOutput(args.text("output"));
     const options: SparseOptions = { ...triangleOf(args), exact: !args.flag("plain"), schedule: args.word("schedule", SCHEDULES) };
-    const A = asSparse(L, await load(L, io), "halfulp trsv");
-    const right = toBinary64(asVector(b, await load(b, io)));
+    const A = asSparse(L, await load(L, io, readingL), "halfulp trsv");
+    const right = toBinary64(asVector(b, await load(b, io, readingB)));
     await using engine = await openEngine(args, A.values.length);
     const progress = new Progress(io, "sptrsv").tick();
     try {

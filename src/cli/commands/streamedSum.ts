@@ -105,17 +105,19 @@ function onEngine(engine: Backend, op: Reduction): Stage {
   };
 }
 
-// A row with a missing value in either file is skipped in both: -0 replaces both values, and neither -0 nor (-0) (-0) changes a sum.
-// Returns the number of such rows.
-function skipGaps(x: Numbers, y: Numbers | undefined, left: Real, right: Real): number {
+/**
+ * A row with a missing value in either file is skipped in both: -0 replaces both values, and neither -0 nor (-0) (-0) changes a sum.
+ * Returns the number of such rows.
+ */
+export function skipGaps(x: Numbers, y: Numbers | undefined, left: Real, right: Real): number {
   if (y === undefined) return x.gaps.length;
   for (const i of x.gaps) right[i] = -0;
   for (const i of y.gaps) left[i] = -0;
   return new Set([...x.gaps, ...y.gaps]).size;
 }
 
-// Pairs of chunks: of one file with itself, or of two files.
-async function* pairs(x: Numbers, y: Numbers | undefined): AsyncGenerator<[Real, Real]> {
+/** Pairs of chunks: of one file with itself, or of two files. */
+export async function* pairs(x: Numbers, y: Numbers | undefined): AsyncGenerator<[Real, Real]> {
   if (y === undefined) {
     for await (const chunk of x.chunks()) yield [chunk, chunk];
     return;

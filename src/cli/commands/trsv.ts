@@ -4,7 +4,8 @@ import { matrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { Arguments, Command, Options } from "../command.ts";
-import { asMatrix, asVector, load, toBinary64, widened } from "../input/load.ts";
+import { asMatrix, asVector, loadEquations, toBinary64, widened } from "../input/load.ts";
+import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, readingsOf } from "../input/reading.ts";
 import { formatOf, shortest } from "../output/numerals.ts";
 import { Progress } from "../output/progress.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
@@ -37,18 +38,26 @@ export const trsv: Command = {
       help: "refine each diagonal block N times; only then do the bits depend on --block-size",
     },
     "block-size": { type: "string", value: "N", help: "number of unknowns per block" },
+    ...MATRIX_OPTIONS,
+    ...COLUMN_OPTION,
+    ...MISSING_OPTION,
     ...OUTPUT_OPTIONS,
     ...ENGINE_OPTIONS,
   },
   help: `
-Solves T x = b by substitution. T and b are .npy, Matrix Market or CSV files; the other triangle of T is not read. The bits
-are the same on every engine. A zero on the diagonal gives exit code 1.`,
+Solves T x = b by substitution. The other triangle of T is not read. The bits are the same on every engine. A zero on the diagonal
+gives exit code 1.
+${MATRIX_FILES}`,
   examples: [
     ["halfulp trsv T.mtx b.mtx", "solve with the lower triangle; print a short solution and its hash"],
     ["halfulp trsv T.npy b.npy --upper -o x.npy", "solve with the upper triangle; write the solution to a file"],
   ],
   async run(args, io) {
     const [T, b] = args.operands as [string, string];
+    const readings = readingsOf("trsv", args, [
+      { path: T, kind: "matrix" },
+      { path: b, kind: "vector" },
+    ]);
     const output = args.text("output");
     await checkOutput(output);
     const options: TriangularOptions = {
@@ -58,7 +67,8 @@ are the same on every engine. A zero on the diagonal gives exit code 1.`,
       refineBlocks: args.integer("refine-blocks", 0),
       blockSize: args.integer("block-size", 1),
     };
-    const [storedT, storedB] = [asMatrix(T, await load(T, io)), asVector(b, await load(b, io))];
+    const system = await loadEquations([T, b], readings, io);
+    const [storedT, storedB] = [asMatrix(T, system.A), asVector(b, system.b)];
     const samePrecision = storedT.data.BYTES_PER_ELEMENT === storedB.BYTES_PER_ELEMENT;
     const matrixT = samePrecision ? (storedT as Matrix) : widened(storedT);
     const vectorB = samePrecision ? (storedB as Float64Array) : toBinary64(storedB);
@@ -72,6 +82,7 @@ are the same on every engine. A zero on the diagonal gives exit code 1.`,
         method: `substitution, ${options.rounding ?? "single"} rounding`,
         engine: engine.device,
         unknowns: x.length,
+        skipped: system.skipped,
         residual: await residual(engine, matrixT, vectorB, x, options),
         iterations: options.refine ?? 0,
         seconds: seconds(time),

@@ -5,42 +5,55 @@ import type { FileHandle } from "node:fs/promises";
 import { allocate, free } from "../../api/memory.ts";
 import { FormatError } from "../../arrays/errors.ts";
 import type { Real } from "../../arrays/types.ts";
-import { bytesOf, swapBytes } from "../../files/npy.ts";
+import { decode, type NpyLayout, type NpyType, rawBytes } from "../../files/npyTypes.ts";
 import type { ByteStream } from "./byteStream.ts";
 
 /** Numbers per chunk: 1 MiB of binary64. */
 export const CHUNK = 2 ** 17;
 const IN_FLIGHT = 4;
 
-const vector = (width: 4 | 8): Real => (width === 8 ? allocate(CHUNK) : allocate(CHUNK, "binary32"));
+/** Numbers, and the bytes that were read for them. */
+interface Buffer {
+  readonly numbers: Real;
+  readonly raw: Uint8Array;
+}
 
-/** The numbers of a file from byte `start` on. */
+function newBuffer(type: NpyType): Buffer {
+  const numbers: Real = type.precision === 8 ? allocate(CHUNK) : allocate(CHUNK, "binary32");
+  return { numbers, raw: rawBytes(type, numbers) };
+}
+
+/** The numbers of a file from number `first` to `end` - 1; number 0 is at byte `start`. */
 export async function* fileChunks(
   name: string,
   handle: FileHandle,
+  layout: NpyLayout,
   start: number,
-  count: number,
-  width: 4 | 8,
-  swap: boolean,
+  first: number,
+  end: number,
 ): AsyncGenerator<Real> {
-  const buffers = Array.from({ length: Math.min(IN_FLIGHT, Math.ceil(count / CHUNK)) }, () => vector(width));
-  const begin = (k: number): Promise<Real> => {
-    const chunk = (buffers[k % IN_FLIGHT] as Real).subarray(0, Math.min(CHUNK, count - k * CHUNK));
-    const reading = read(name, handle, bytesOf(chunk), start + k * CHUNK * width).then(() => chunk);
+  const { width } = layout.type;
+  const count = end - first;
+  const buffers = Array.from({ length: Math.min(IN_FLIGHT, Math.ceil(count / CHUNK)) }, () => newBuffer(layout.type));
+  const begin = (k: number): Promise<Buffer> => {
+    const length = Math.min(CHUNK, count - k * CHUNK);
+    const { numbers, raw } = buffers[k % IN_FLIGHT] as Buffer;
+    const chunk = { numbers: numbers.subarray(0, length), raw: raw.subarray(0, length * width) };
+    const reading = read(name, handle, chunk.raw, start + (first + k * CHUNK) * width).then(() => chunk);
     reading.catch(() => {}); // reported when the chunk is awaited
     return reading;
   };
   const pending = buffers.map((_, k) => begin(k));
   try {
     for (let k = 0; k * CHUNK < count; k++) {
-      const chunk = await (pending[k % IN_FLIGHT] as Promise<Real>);
-      if (swap) swapBytes(bytesOf(chunk), width);
-      yield chunk;
+      const { numbers, raw } = await (pending[k % IN_FLIGHT] as Promise<Buffer>);
+      decode(name, layout, raw, numbers, first + k * CHUNK);
+      yield numbers;
       if ((k + IN_FLIGHT) * CHUNK < count) pending[k % IN_FLIGHT] = begin(k + IN_FLIGHT);
     }
   } finally {
     await Promise.allSettled(pending); // no read may write to freed memory
-    for (const buffer of buffers) free(buffer);
+    for (const { numbers } of buffers) free(numbers);
   }
 }
 
@@ -53,18 +66,13 @@ async function read(name: string, handle: FileHandle, target: Uint8Array, positi
 }
 
 /** The numbers of a stream: `count` of them, or all. */
-export async function* streamChunks(
-  name: string,
-  bytes: ByteStream,
-  count: number | undefined,
-  width: 4 | 8,
-  swap: boolean,
-): AsyncGenerator<Real> {
-  const buffer = vector(width);
+export async function* streamChunks(name: string, bytes: ByteStream, layout: NpyLayout, count: number | undefined): AsyncGenerator<Real> {
+  const { width } = layout.type;
+  const { numbers, raw } = newBuffer(layout.type);
   try {
     let read = 0;
     for (;;) {
-      const target = bytesOf(buffer).subarray(0, Math.min(CHUNK, (count ?? Number.POSITIVE_INFINITY) - read) * width);
+      const target = raw.subarray(0, Math.min(CHUNK, (count ?? Number.POSITIVE_INFINITY) - read) * width);
       const filled = await bytes.fill(target);
       const whole = Math.floor(filled / width);
       if (filled % width !== 0 || (count !== undefined && filled < target.length))
@@ -72,13 +80,14 @@ export async function* streamChunks(
           `${name} ends after ${read * width + filled} bytes of numbers, expected ${count === undefined ? `a multiple of ${width}` : count * width}`,
         );
       if (whole === 0) break;
+      const chunk = numbers.subarray(0, whole);
+      decode(name, layout, target.subarray(0, filled), chunk, read);
       read += whole;
-      if (swap) swapBytes(target.subarray(0, filled), width);
-      yield buffer.subarray(0, whole);
+      yield chunk;
       if (filled < target.length) break;
     }
     if ((await bytes.fill(new Uint8Array(1))) > 0) throw new FormatError(`${name} continues after the last number, expected the end`);
   } finally {
-    free(buffer);
+    free(numbers);
   }
 }

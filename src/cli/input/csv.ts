@@ -1,38 +1,47 @@
-// Comma-separated values as in RFC 4180: one column for reductions, a whole table for systems. As in Python's csv module, a quote opens
-// a quoted field only as the first character of the field; anywhere else it is text, such as the inches of 5" pipe. Lines without
-// quotes, nearly all lines of a file of numbers, are split by searching for the delimiter.
+// Tables of numbers as text: one column for reductions, in chunks, or several columns as a matrix. records.ts and dialects.ts split the text.
 import { allocate, free } from "../../api/memory.ts";
 import { FormatError } from "../../arrays/errors.ts";
 import { matrix } from "../../arrays/matrix.ts";
 import type { Matrix } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
+import { Growing } from "../../files/growing.ts";
 import { numberOf, quoted } from "../../files/lines.ts";
 import { CHUNK } from "./chunks.ts";
+import { type Dialect, delimited, WHITESPACE } from "./dialects.ts";
+import { Records } from "./records.ts";
 
-const MAX_RECORD = 2 ** 20; // characters: an unclosed quote must not hold the whole file in memory
+/** What --delimiter says for white space. */
+export const BLANKS = "whitespace";
 
 export interface CsvOptions {
-  /** The name of a column, or its number from 1; default: the first. */
-  readonly column?: string | undefined;
-  /** Default: a comma, or a tab if the file name ends in .tsv. */
+  /** Names of columns, positions from 1, or ranges of positions such as 2-5. Default: the first column of a vector, all of a matrix. */
+  readonly columns?: readonly string[] | undefined;
+  /** A character, or BLANKS. Default: a comma, or a tab if the file name ends in .tsv. */
   readonly delimiter?: string | undefined;
   /** Whether the first record holds names; default: decided by its content. */
   readonly header?: "yes" | "no" | undefined;
-  /** How to treat an empty cell; default: refuse it. */
+  /** How to treat an empty cell, or a word for one; default: refuse it. */
   readonly missing?: "refuse" | "skip" | undefined;
 }
 
-/** A column number, not a name. */
-export const COLUMN_NUMBER = /^[1-9]\d{0,8}$/;
+const POSITIONS = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/;
+/** A position, not a name. */
+export const POSITION = /^[1-9]\d{0,8}$/;
+
+/** Whether a column is given by its position, or several are by a range, and not by name. */
+export const isPosition = (column: string): boolean => POSITIONS.test(column);
 
 // A malformed number must not pass for a name: its record would silently be left out of the sum.
 const NAME = /^[^\p{L}\p{N}.+-]*[\p{L}_]/u;
-const MISSING = /^#?(?:na|n\/a|n\.a\.|null|none|nil)$/i;
-const isName = (word: string): boolean => NAME.test(word) && !MISSING.test(word) && numberOf(word) === undefined;
+const MISSING = /^(?:#?(?:na|n\/a|n\.a\.|null|none|nil))?$/i;
+const isName = (word: string): boolean => NAME.test(word) && !isMissing(word) && numberOf(word) === undefined;
+
+/** Whether a cell, without blanks around it, is empty or a word for a missing value. */
+export const isMissing = (cell: string): boolean => MISSING.test(cell);
 
 /**
- * The numbers of one column. The first record may hold names. A skipped empty cell keeps its row, so that the rows of two files stay
- * aligned: its value is -0, which changes no sum, and `gaps` lists its index in the current chunk.
+ * The numbers of one column. The first record may hold names. A skipped cell keeps its row, so that the rows of two files stay aligned:
+ * its value is -0, which changes no sum, and `gaps` lists its index in the current chunk.
  */
 export async function* csvChunks(
   name: string,
@@ -40,52 +49,34 @@ export async function* csvChunks(
   options: CsvOptions,
   gaps: number[] = [],
 ): AsyncGenerator<Float64Array> {
-  const { delimiter = separatorOf(name), column = "1", header, missing = "refuse" } = options;
-  const number = COLUMN_NUMBER.test(column) ? Number(column) - 1 : undefined;
+  const table = new Table(name, { ...options, columns: options.columns ?? ["1"] });
+  const { dialect } = table;
   const buffer = allocate(CHUNK);
-  const records = new Records(name, delimiter);
   let filled = 0;
-  let at = number ?? 0;
+  let at = 0;
   gaps.length = 0; // an abandoned pass may have left some
 
-  const gap = (line: number): number => {
-    if (missing === "refuse") throw emptyCell(name, line, at, " (--missing skip leaves it out)");
+  const gap = (line: number, cell: string): number => {
+    table.checkMissing(line, at, cell, " (--missing skip leaves it out)");
     gaps.push(filled);
     return -0;
   };
-  const cellOf = ({ text, line, isFirst }: Records): string => {
-    const field = fieldAt(text, delimiter, at);
-    if (field !== undefined) return field.trim();
-    const all = fields(text, delimiter);
-    const hint = isFirst && all.some((each) => each.trim() === column) ? HEADER_HINT : "";
-    throw new FormatError(`${name}: line ${line} has ${all.length} columns, expected at least ${at + 1}${hint}`, line);
-  };
-  const isHeader = (record: Records): boolean => {
-    if (header === "yes" || number === undefined) {
-      at = columnNamed(name, record.line, column, number, fields(record.text, delimiter));
-      return true;
-    }
-    if (header === "no") return false;
-    const cell = cellOf(record);
-    // An empty cell in the first record may be a column without a name or a row without a value.
-    if (cell === "") throw emptyCell(name, record.line, at, HEADER_HINT);
-    return isName(cell);
-  };
   const numberIn = (record: Records): number => {
-    const cell = cellOf(record);
-    if (cell === "") return gap(record.line);
-    const value = numberOf(cell);
-    if (value !== undefined) return value;
-    const hint = record.isFirst && header === undefined ? HEADER_HINT : "";
-    throw new FormatError(`${name}: line ${record.line} has ${quoted(cell)} in column ${at + 1}, expected a number${hint}`, record.line);
+    const cell = dialect.field(record.text, at)?.trim();
+    if (cell === undefined) throw table.tooFew(record, at + 1);
+    return numberOf(cell) ?? (isMissing(cell) ? gap(record.line, cell) : table.refuse(record, at, cell));
   };
 
   try {
-    for await (const piece of withEnd(bytes))
-      for (const record of piece === undefined ? records.end() : records.push(piece)) {
-        if (record.isFirst && isHeader(record)) continue;
+    for await (const batch of table.batches(bytes))
+      for (const record of batch) {
+        if (record.isFirst) {
+          const holdsNames = table.begin(record);
+          at = table.places[0] as number;
+          if (holdsNames) continue;
+        } else if (record.isSecond) table.checkCount(record, table.cells(record));
         for (let k = record.emptyRows; k >= 0; k--) {
-          buffer[filled] = k > 0 ? gap(record.line - k) : numberIn(record);
+          buffer[filled] = k > 0 ? gap(record.line - k, "") : numberIn(record);
           if (++filled < CHUNK) continue;
           yield buffer;
           filled = 0;
@@ -98,183 +89,180 @@ export async function* csvChunks(
   }
 }
 
+/**
+ * Several columns, or all, as a matrix. The first record is skipped if it holds names: if all its cells in these columns are. A row with a
+ * missing value keeps its place, so that the rows of two files stay aligned; `gaps` lists it.
+ */
+export async function csvMatrix(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  options: CsvOptions,
+  gaps: number[] = [],
+): Promise<Matrix<Float64Array>> {
+  const table = new Table(name, options);
+  const values = new Growing(Number.POSITIVE_INFINITY, (length) => newVector(name, new Float64Array(0), length));
+  let rows = 0;
+  const gap = (line: number, at: number, cell: string): number => {
+    table.checkMissing(line, at, cell);
+    if (gaps.at(-1) !== rows) gaps.push(rows);
+    return Number.NaN;
+  };
+  for await (const batch of table.batches(bytes))
+    for (const record of batch) {
+      if (record.isFirst && table.begin(record)) continue;
+      for (let k = record.emptyRows; k > 0; k--, rows++) for (const at of table.places) values.push(gap(record.line - k, at, ""));
+      const cells = table.cells(record);
+      table.checkCount(record, cells);
+      for (const at of table.places) {
+        const cell = cells[at];
+        if (cell === undefined) throw table.tooFew(record, at + 1);
+        values.push(numberOf(cell) ?? (isMissing(cell) ? gap(record.line, at, cell) : table.refuse(record, at, cell)));
+      }
+      rows++;
+    }
+  const cols = rows === 0 ? 0 : table.places.length;
+  const data = newVector(name, new Float64Array(0), rows * cols);
+  for (let k = 0; k < data.length; k++) data[k] = values.get(k);
+  return matrix(data, rows, cols);
+}
+
 const HEADER_HINT = " (use --header yes if line 1 holds names)";
 
-function emptyCell(name: string, line: number, at: number, hint = ""): FormatError {
-  return new FormatError(`${name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
-}
+/** A record of a table: its text, where it begins, and whether it is the first. */
+export type TableRecord = Pick<Records, "text" | "line" | "isFirst">;
 
-// The pieces, then undefined.
-async function* withEnd(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | undefined> {
-  yield* pieces;
-  yield undefined;
-}
+/** A table, of which some columns are wanted. */
+export class Table {
+  readonly dialect: Dialect;
+  /** One character, or BLANKS. */
+  readonly delimiter: string;
+  /** The wanted columns, from 0. */
+  places: readonly number[] = [];
+  readonly holdsNames: boolean; // as far as the options tell
+  /** How many columns the first record has. */
+  count = 0;
+  /** The names of the wanted columns, or their numbers if there are no names. */
+  names: readonly string[] = [];
 
-/** The whole table as a matrix. The first record is skipped if all its cells are names. */
-export async function csvMatrix(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Matrix> {
-  const delimiter = separatorOf(name);
-  const records = new Records(name, delimiter);
-  const rows: Float64Array[] = [];
-  const take = ({ text, line, isFirst, emptyRows }: Records): void => {
-    const words = fields(text, delimiter).map((field) => field.trim());
-    if (isFirst && words.every(isName)) return;
-    if (emptyRows > 0) throw emptyCell(name, line - emptyRows, 0);
-    const values = words.map((word) => numberOf(word));
-    const wrong = values.indexOf(undefined);
-    if (words[wrong] === "") throw emptyCell(name, line, wrong);
-    if (wrong >= 0)
-      throw new FormatError(`${name}: line ${line} has ${quoted(words[wrong] as string)} in column ${wrong + 1}, expected a number`, line);
-    const expected = rows[0]?.length ?? values.length;
-    if (values.length !== expected)
-      throw new FormatError(`${name}: line ${line} has ${values.length} columns, expected ${expected} (as in the lines before)`, line);
-    rows.push(Float64Array.from(values as number[]));
-  };
-  for await (const piece of withEnd(bytes)) for (const record of piece === undefined ? records.end() : records.push(piece)) take(record);
-  const cols = rows[0]?.length ?? 0;
-  const data = newVector(name, new Float64Array(0), rows.length * cols);
-  for (const [i, row] of rows.entries()) data.set(row, i * cols);
-  return matrix(data, rows.length, cols);
-}
+  /** The first `texts` of the wanted columns need not be numbers. */
+  constructor(
+    private readonly name: string,
+    private readonly options: CsvOptions,
+    private readonly texts = 0,
+  ) {
+    const { delimiter = /\.tsv$/i.test(name) ? "\t" : ",", header, columns = [] } = options;
+    this.delimiter = delimiter;
+    this.dialect = delimiter === BLANKS ? WHITESPACE : delimited(delimiter);
+    this.holdsNames = header === "yes" || !columns.every(isPosition);
+  }
 
-const separatorOf = (name: string): string => (/\.tsv$/i.test(name) ? "\t" : ",");
+  /** The records, in batches: an asynchronous step for each record would take longer than reading it. */
+  async *batches(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<Records>> {
+    const records = new Records(this.name, this.dialect, this.holdsNames);
+    for await (const piece of bytes) yield records.push(piece);
+    yield records.end();
+  }
 
-// The index of a column. A column whose name is that number takes precedence over the column number.
-function columnNamed(name: string, line: number, column: string, number: number | undefined, cells: readonly string[]): number {
-  const names = cells.map((cell) => cell.trim());
-  const numbers = names.flatMap((each, at) => (each === column ? [at + 1] : []));
-  if (numbers.length > 1) {
+  cells({ text }: TableRecord): string[] {
+    return this.dialect.fields(text).map((field) => field.trim());
+  }
+
+  /** Finds the wanted columns by the first record. Returns whether it holds names. */
+  begin(record: TableRecord): boolean {
+    const cells = this.cells(record);
+    this.count = cells.length;
+    this.places = this.find(record, cells);
+    const isHeader = this.beginsWithNames(record, cells);
+    this.names = this.places.map((at) => (isHeader && cells[at]) || String(at + 1));
+    return isHeader;
+  }
+
+  private beginsWithNames(record: TableRecord, cells: readonly string[]): boolean {
+    if (this.holdsNames) return true;
+    if (this.options.header === "no") return false;
+    const numbers = this.places.slice(this.texts);
+    if (numbers.every((at) => isName(cells[at] as string))) return true;
+    const wrong = numbers.find((at) => numberOf(cells[at] as string) === undefined);
+    if (wrong === undefined) return false;
+    // An empty cell in the first record may be a column without a name or a row without a value.
+    if (cells[wrong] === "") throw this.noValue(record.line, wrong, HEADER_HINT);
+    return this.refuse(record, wrong, cells[wrong] as string);
+  }
+
+  private find(record: TableRecord, cells: readonly string[]): number[] {
+    const { columns } = this.options;
+    if (columns === undefined) return cells.map((_, at) => at);
+    return columns.flatMap((column) => {
+      const named = this.holdsNames ? this.named(record.line, cells, column) : undefined;
+      if (named !== undefined) return [named];
+      const [, from, to = from] = POSITIONS.exec(column) ?? [];
+      if (from === undefined)
+        throw new FormatError(
+          `${this.name}: no column is named ${quoted(column)}, expected one of ${cells.slice(0, 20).map(quoted).join(", ")}`,
+          record.line,
+        );
+      if (Number(to) > cells.length) throw this.tooFew(record, Number(to));
+      return Array.from({ length: Number(to) - Number(from) + 1 }, (_, k) => Number(from) - 1 + k);
+    });
+  }
+
+  // The column with this name, if there is one. A column whose name is a number takes precedence over that position. numpy.savetxt writes
+  // its header as a comment.
+  private named(line: number, cells: readonly string[], column: string): number | undefined {
+    const numbers = cells.flatMap((each, at) => (each === column || (at === 0 && each.replace(/^#\s*/, "") === column) ? [at + 1] : []));
+    if (numbers.length <= 1) return numbers[0] === undefined ? undefined : numbers[0] - 1;
     const listed = `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
     throw new FormatError(
-      `${name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or use a column number)`,
+      `${this.name}: line ${line} has the name ${quoted(column)} in columns ${listed}, expected it once (or use a column number)`,
       line,
     );
   }
-  if (numbers[0] !== undefined) return numbers[0] - 1;
-  if (number !== undefined) return number;
-  const known = names.slice(0, 20).map(quoted);
-  throw new FormatError(`${name}: no column is named ${quoted(column)}, expected one of ${known.join(", ")}`, line);
-}
 
-// Splits text that arrives in pieces into records. A line break inside a quoted field does not end a record. Blank lines are ignored,
-// except that in a file with one column, a blank line before a record is a row with an empty cell. (Blank lines after the last record
-// count as the end of the file; no row moves if they were meant as rows.) Every record is yielded as this same object, so that a record
-// costs no allocation.
-class Records {
-  private readonly decoder = new TextDecoder();
-  private rest = "";
-  private next = 1; // the line where the next record begins
-  private blanks = 0; // blank lines since the last record
-  private columns = 0; // fields of the first record
-  text = "";
-  /** The line where this record begins. */
-  line = 0;
-  isFirst = false;
-  /** How many of the lines just before this record are rows with an empty cell. */
-  emptyRows = 0;
-
-  constructor(
-    private readonly name: string,
-    private readonly delimiter: string,
-  ) {}
-
-  *push(piece: Uint8Array): Generator<this> {
-    const text = this.rest + this.decoder.decode(piece, { stream: true });
-    let from = 0;
-    let open = false;
-    for (let line = 0, to = text.indexOf("\n"); to >= 0; line = to + 1, to = text.indexOf("\n", line)) {
-      open = endsOpen(text.slice(line, to), this.delimiter, open);
-      if (open) continue;
-      if (this.take(text.slice(from, to))) yield this;
-      from = to + 1;
-    }
-    this.rest = text.slice(from);
-    if (this.rest.length > MAX_RECORD) this.fail(`more than ${MAX_RECORD} characters`, "a shorter record");
+  /** Throws if a record has other columns than the first. Cells beyond the last name may only be empty. */
+  checkCount({ line }: TableRecord, cells: readonly string[]): void {
+    if (cells.length === this.count) return;
+    if (this.options.columns !== undefined && !(this.holdsNames && cells.slice(this.count).some((cell) => cell !== ""))) return;
+    throw new FormatError(`${this.name}: line ${line} has ${cells.length} columns, expected ${this.count} (as in the lines before)`, line);
   }
 
-  *end(): Generator<this> {
-    this.rest += this.decoder.decode();
-    // Any line break in the rest is inside quotes; otherwise it would have ended a record.
-    if (endsOpen(this.rest, this.delimiter, false)) this.fail("an unclosed quote", "a closing quote");
-    if (this.take(this.rest)) yield this;
+  /** Throws unless missing values are skipped. */
+  checkMissing(line: number, at: number, cell: string, hint = ""): void {
+    if (this.options.missing === "skip") return;
+    if (cell === "") throw this.noValue(line, at, hint);
+    throw this.noNumber(line, at, cell, hint);
   }
 
-  private take(text: string): boolean {
-    this.text = text.endsWith("\r") ? text.slice(0, -1) : text;
-    this.line = this.next;
-    if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
-    this.next += text.includes("\n") ? text.split("\n").length : 1; // splitting every line took a third of the time
-    // A tab is white space, but may be the delimiter.
-    if (this.text.trim() === "" && !this.text.includes(this.delimiter)) {
-      this.blanks++;
-      return false;
-    }
-    this.isFirst = this.columns === 0;
-    if (this.isFirst) this.columns = fields(this.text, this.delimiter).length;
-    this.emptyRows = this.columns === 1 ? this.blanks : 0;
-    this.blanks = 0;
-    return true;
+  /** Throws the error for a cell that is no number. */
+  refuse({ line, isFirst }: TableRecord, at: number, cell: string): never {
+    throw this.noNumber(line, at, cell, isFirst && this.options.header === undefined ? HEADER_HINT : this.hintFor(cell));
   }
 
-  // Several carriage returns before a line feed count as one; inside a quoted field they are text.
-  private withoutReturns(text: string): string {
-    const record = text.replace(/\r+$/, "");
-    const raw = rawFields(record, this.delimiter) as string[];
-    if (raw.some((field) => field.slice(quotedLength(field)).includes("\r")))
-      this.fail("a carriage return without a line feed", "lines that end in LF or CR LF");
-    return record;
+  /** The error for a record with too few columns. */
+  tooFew({ text, line, isFirst }: TableRecord, needed: number): FormatError {
+    const cells = this.dialect.fields(text).map((field) => field.trim());
+    const isYear = isFirst && !this.holdsNames && cells.some((cell) => this.options.columns?.includes(cell));
+    return new FormatError(
+      `${this.name}: line ${line} has ${cells.length} columns, expected at least ${needed}${isYear ? HEADER_HINT : ""}`,
+      line,
+    );
   }
 
-  private fail(found: string, expected: string): never {
-    throw new FormatError(`${this.name}: line ${this.next} has ${found}, expected ${expected}`, this.next);
+  // What to do about numbers with another delimiter between them, or with a decimal comma.
+  private hintFor(cell: string): string {
+    const { delimiter = BLANKS } = this.options;
+    if (/^[+-]?\d+,\d+$/.test(cell) && delimiter !== BLANKS) return " (with a decimal point)";
+    const delimiters = [",", ";", "\t", "|"].filter((each) => cell.includes(each));
+    const [found] = [...delimiters, ...(/\s/.test(cell) ? [BLANKS] : [])].filter((each) =>
+      cell.split(each === BLANKS ? /\s+/ : each).every((word) => numberOf(word.trim()) !== undefined),
+    );
+    return found === undefined ? "" : ` (use --delimiter ${found === BLANKS ? found : JSON.stringify(found)} for several columns)`;
   }
-}
 
-// Whether a quoted field is open at the end of a line; `open` says whether one is open at its start. Such a line is split as if it
-// began with the opening quote.
-function endsOpen(line: string, delimiter: string, open: boolean): boolean {
-  return (open || line.includes('"')) && rawFields(open ? `"${line}` : line, delimiter) === undefined;
-}
-
-function fieldAt(text: string, delimiter: string, column: number): string | undefined {
-  if (text.includes('"')) return fields(text, delimiter)[column];
-  let from = 0;
-  for (let k = 0; k < column; k++) {
-    const to = text.indexOf(delimiter, from);
-    if (to < 0) return undefined;
-    from = to + delimiter.length;
+  private noNumber(line: number, at: number, cell: string, hint: string): FormatError {
+    return new FormatError(`${this.name}: line ${line} has ${quoted(cell)} in column ${at + 1}, expected a number${hint}`, line);
   }
-  const to = text.indexOf(delimiter, from);
-  return to < 0 ? text.slice(from) : text.slice(from, to);
-}
 
-function fields(text: string, delimiter: string): string[] {
-  return (rawFields(text, delimiter) as string[]).map(unquoted);
-}
-
-// The raw fields, quotes included; undefined if the last field is quoted and not closed.
-function rawFields(text: string, delimiter: string): string[] | undefined {
-  const parts: string[] = [];
-  for (let from = 0; ; ) {
-    const quotes = text[from] === '"' ? afterQuoted(text, from + 1) : from;
-    if (quotes < 0) return undefined;
-    const to = text.indexOf(delimiter, quotes);
-    parts.push(to < 0 ? text.slice(from) : text.slice(from, to));
-    if (to < 0) return parts;
-    from = to + delimiter.length;
+  private noValue(line: number, at: number, hint: string): FormatError {
+    return new FormatError(`${this.name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
   }
-}
-
-// The index after the quote that closes a field, searched from `from` on; -1 if there is none. A doubled quote is text.
-function afterQuoted(text: string, from: number): number {
-  let at = text.indexOf('"', from);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at < 0 ? -1 : at + 1;
-}
-
-const quotedLength = (field: string): number => (field.startsWith('"') ? afterQuoted(field, 1) : 0);
-
-// Text after the closing quote makes the field invalid as a number: "1"2 must not be read as 12. The message shows it unchanged.
-function unquoted(field: string): string {
-  const length = quotedLength(field);
-  return length === 0 || field.slice(length).trim() !== "" ? field : field.slice(1, length - 1).replaceAll('""', '"');
 }

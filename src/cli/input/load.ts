@@ -2,18 +2,20 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { FormatError, ShapeError } from "../../arrays/errors.ts";
-import { matrix } from "../../arrays/matrix.ts";
+import { matrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real, Sparse } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
 import type { RowRange } from "../../files/coordinates.ts";
+import type { MatrixMarketOptions } from "../../files/header.ts";
 import { readMatrixMarket, readMatrixMarketRows, type SparseRows } from "../../files/matrixMarket.ts";
 import { shaped } from "../../files/npy.ts";
-import { MAGIC } from "../../files/npyHeader.ts";
+import { checkDimensions, MAGIC } from "../../files/npyHeader.ts";
 import { type Io, UsageError } from "../command.ts";
 import { ByteStream } from "./byteStream.ts";
 import { csvMatrix } from "./csv.ts";
-import { formatByName } from "./formats.ts";
-import { type Numbers, npyStream, openNumbers } from "./numbers.ts";
+import { formatByName, splitPath } from "./formats.ts";
+import { csvOptions, type Numbers, notStreamed, npyStream, openNumbers } from "./numbers.ts";
+import { MATRIX_FORMATS, type Reading } from "./reading.ts";
 
 /** The contents of a file. */
 export type Loaded = Real | Matrix<Float64Array> | Matrix<Float32Array> | Sparse;
@@ -21,30 +23,75 @@ export type Loaded = Real | Matrix<Float64Array> | Matrix<Float32Array> | Sparse
 export const isSparse = (value: Loaded): value is Sparse => "format" in value;
 export const isVector = (value: Loaded): value is Real => ArrayBuffer.isView(value);
 
-/** The formats of files that hold matrices. */
-export const FORMATS = ["npy", "mtx", "csv"] as const;
-
-/** Reads a whole .npy, Matrix Market or CSV file, or standard input ("-") as one of the first two. */
-export async function load(path: string, io: Io): Promise<Loaded> {
-  if (path === "-") return fromStream("standard input", io.stdin);
-  const kind = await stat(path);
-  if (kind.isDirectory()) throw isADirectory(path);
-  if (!kind.isFile()) return fromStream(path, createReadStream(path));
-  const format = formatByName(path, FORMATS);
-  if (format === "mtx") return matrixMarket(path, createReadStream(path, { encoding: "utf8" }));
-  if (format === "csv") return csvMatrix(path, createReadStream(path));
-  return collect(await openNumbers(path, { format: "npy" }, io));
+/** Reads a whole file, or standard input ("-"). `gaps` gets the rows of a table that have missing values. */
+export async function load(path: string, io: Io, reading: Reading, gaps: number[] = []): Promise<Loaded> {
+  if (path === "-") return fromStream("standard input", io.stdin, reading, gaps);
+  const { file } = splitPath(path);
+  const kind = await stat(file);
+  if (kind.isDirectory()) throw isADirectory(file);
+  if (!kind.isFile()) return fromStream(path, createReadStream(path), reading, gaps);
+  const format = MATRIX_FORMATS.find((each) => each === reading.format) ?? formatByName(path, MATRIX_FORMATS);
+  if (format === "mtx") return matrixMarket(path, createReadStream(path, { encoding: "utf8" }), reading.mtx);
+  if (format === "csv" || format === "txt") return csvMatrix(path, createReadStream(path), csvOptions(format, reading.csv ?? {}), gaps);
+  return collect(await openNumbers(path, { format }, io));
 }
 
 // A stream: the first byte tells .npy from Matrix Market.
-async function fromStream(name: string, stream: AsyncIterable<Uint8Array>): Promise<Loaded> {
+async function fromStream(name: string, stream: AsyncIterable<Uint8Array>, reading: Reading, gaps: number[]): Promise<Loaded> {
   const bytes = new ByteStream(stream);
+  const { format } = reading;
   try {
-    if ((await bytes.peek()) === MAGIC.charCodeAt(0)) return await collect(await npyStream(name, bytes));
-    return await matrixMarket(name, decoded(bytes.rest()));
+    if (format === "npz") throw notStreamed(name, format);
+    if (format === "csv" || format === "txt") return await csvMatrix(name, bytes.rest(), csvOptions(format, reading.csv ?? {}), gaps);
+    if (format === "npy" || (format === undefined && (await bytes.peek()) === MAGIC.charCodeAt(0)))
+      return await collect(await npyStream(name, bytes));
+    return await matrixMarket(name, decoded(bytes.rest()), reading.mtx, format === undefined ? " (or --format csv)" : "");
   } finally {
     await bytes.close();
   }
+}
+
+/** Reads a matrix and the right-hand sides of its rows. Rows with a missing value in either are left out of both, if that is asked for. */
+export async function loadEquations(
+  [left, right]: readonly [string, string],
+  [leftReading, rightReading]: readonly Reading[],
+  io: Io,
+): Promise<{ readonly A: Loaded; readonly b: Loaded; readonly skipped: number | undefined }> {
+  const gaps: number[] = [];
+  const A = await load(left, io, leftReading as Reading, gaps);
+  const b = await load(right, io, rightReading as Reading, gaps);
+  if (leftReading?.csv?.missing !== "skip") return { A, b, skipped: undefined };
+  const skipped = new Set(gaps);
+  if (skipped.size === 0) return { A, b, skipped: 0 };
+  const [rowsA, rowsB] = [A, b].map((value) => (isVector(value) ? value.length : value.rows)) as [number, number];
+  if (rowsA !== rowsB)
+    throw new ShapeError(`${right} has ${rowsB} rows, expected ${rowsA} as in ${left} (--missing skip leaves out rows of both)`);
+  return { A: withoutRows(left, A, skipped), b: withoutRows(right, b, skipped), skipped: skipped.size };
+}
+
+/** Reads a matrix without the rows that have a missing value, if that is asked for. */
+export async function loadRows(
+  path: string,
+  reading: Reading,
+  io: Io,
+): Promise<{ readonly A: Loaded; readonly skipped: number | undefined }> {
+  const gaps: number[] = [];
+  const A = await load(path, io, reading, gaps);
+  return reading.csv?.missing === "skip" ? { A: withoutRows(path, A, new Set(gaps)), skipped: gaps.length } : { A, skipped: undefined };
+}
+
+// A copy without these rows.
+function withoutRows(name: string, value: Loaded, rows: ReadonlySet<number>): Loaded {
+  if (rows.size === 0) return value;
+  if (isVector(value)) return value.filter((_, i) => !rows.has(i)) as Real;
+  if (isSparse(value)) throw new ShapeError(`${name} is sparse, expected a dense matrix if rows with missing values are skipped`);
+  const { data, offset, rowStride, colStride } = stridedView(value);
+  const { cols } = value;
+  const kept = Array.from({ length: value.rows }, (_, i) => i).filter((i) => !rows.has(i));
+  const copy = newVector(name, data, kept.length * cols);
+  for (const [k, i] of kept.entries())
+    for (let j = 0; j < cols; j++) copy[k * cols + j] = data[offset + i * rowStride + j * colStride] as number;
+  return matrix(copy as Float64Array, kept.length, cols);
 }
 
 async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -53,28 +100,40 @@ async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   yield decoder.decode();
 }
 
+/** A vector or a matrix from a .npy file. */
+export async function collect(numbers: Numbers): Promise<Real | Matrix<Float64Array> | Matrix<Float32Array>> {
+  const [shape, fortranOrder] = [numbers.shape as readonly number[], numbers.fortranOrder];
+  try {
+    checkDimensions(numbers.name, shape);
+  } catch (error) {
+    await numbers.close();
+    throw error;
+  }
+  return shaped({ shape, fortranOrder }, await allOf(numbers));
+}
+
 /** All numbers of a .npy file. Memory for a stream is allocated as numbers arrive: its header may announce more than ever come. */
-export async function collect(numbers: Numbers): Promise<Loaded> {
+export async function allOf(numbers: Numbers): Promise<Real> {
   const { name, width, repeatable } = numbers;
-  const [count, shape, fortranOrder] = [numbers.count as number, numbers.shape as number[], numbers.fortranOrder];
+  const [count, shape] = [numbers.count as number, numbers.shape as number[]];
   if (!repeatable && count > MAX) {
     await numbers.close();
     throw new ShapeError(`${name} has ${count} numbers (shape (${shape.join(", ")})), expected at most ${MAX} from a stream`);
   }
   const none: Real = width === 8 ? new Float64Array(0) : new Float32Array(0);
   const chunks: Real[] = [];
-  const all = repeatable ? newVector(name, none, count) : undefined;
   let at = 0;
   try {
+    const all = repeatable ? newVector(name, none, count) : undefined;
     for await (const chunk of numbers.chunks()) {
       if (all === undefined) chunks.push(chunk.slice());
       else all.set(chunk, at);
       at += chunk.length;
     }
+    return all ?? joined(newVector(name, none, count), chunks);
   } finally {
     await numbers.close();
   }
-  return shaped({ shape, fortranOrder }, all ?? joined(newVector(name, none, count), chunks));
 }
 
 function joined(all: Real, parts: readonly Real[]): Real {
@@ -88,22 +147,28 @@ function joined(all: Real, parts: readonly Real[]): Real {
 
 export const isADirectory = (path: string): UsageError => new UsageError(`${path} is a directory, expected a file`);
 
-const matrixMarket = (name: string, text: AsyncIterable<string>): Promise<Matrix | Sparse> => inFile(name, readMatrixMarket(text));
+const matrixMarket = (name: string, text: AsyncIterable<string>, options: MatrixMarketOptions = {}, hint = ""): Promise<Matrix | Sparse> =>
+  inFile(name, readMatrixMarket(text, options), hint);
 
 /** Some rows of a sparse Matrix Market file. */
-export const rowsOfMatrixMarket = (name: string, text: AsyncIterable<string>, range: RowRange): Promise<SparseRows> =>
-  inFile(name, readMatrixMarketRows(text, range));
+export function rowsOfMatrixMarket(
+  name: string,
+  text: AsyncIterable<string>,
+  range: RowRange,
+  { duplicates, headerless, ...options }: MatrixMarketOptions = {},
+): Promise<SparseRows> {
+  if (duplicates === "add" || headerless !== undefined)
+    throw new UsageError(`${name}: --duplicates add and --headerless are for one rank, expected a complete file under mpirun`);
+  return inFile(name, readMatrixMarketRows(text, range, options));
+}
 
-// Names the file instead of the routine: the user knows the file.
-async function inFile<R>(name: string, read: Promise<R>): Promise<R> {
+// Names the file instead of the routine: the user knows the file. A hint is for a file that is no such file from the start.
+async function inFile<R>(name: string, read: Promise<R>, hint = ""): Promise<R> {
   try {
     return await read;
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    throw new FormatError(
-      error.message.replace(/^\w+/, () => name),
-      error.line,
-    );
+    throw new FormatError(error.message.replace(/^\w+/, () => name) + (error.line === 1 ? hint : ""), error.line);
   }
 }
 

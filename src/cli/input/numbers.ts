@@ -1,16 +1,18 @@
 // Files and streams of numbers, opened for reading in chunks. The reductions and hash use them.
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { FormatError } from "../../arrays/errors.ts";
 import type { Real } from "../../arrays/types.ts";
 import { checkNpySize } from "../../files/npy.ts";
-import { MAGIC, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { MAGIC, type NpyHeader, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { type NpyLayout, RAW } from "../../files/npyTypes.ts";
 import { type Io, UsageError } from "../command.ts";
 import { ByteStream } from "./byteStream.ts";
 import { fileChunks, streamChunks } from "./chunks.ts";
-import { type CsvOptions, csvChunks } from "./csv.ts";
-import { type FileFormat, formatByName } from "./formats.ts";
+import { openColumn } from "./columnar.ts";
+import { BLANKS, type CsvOptions, csvChunks } from "./csv.ts";
+import { type FileFormat, formatByName, splitPath } from "./formats.ts";
+import { npzMember } from "./npz.ts";
 
 /** A file of numbers, read in chunks: it may be larger than memory. */
 export interface Numbers {
@@ -31,22 +33,23 @@ export interface Numbers {
 }
 
 export type StreamedFormat = Exclude<FileFormat, "mtx">;
-export const STREAMED: readonly StreamedFormat[] = ["npy", "raw", "raw32", "csv"];
+export const STREAMED: readonly StreamedFormat[] = ["npy", "npz", "raw", "raw32", "csv", "txt", "parquet"];
 
-/** How to read a file. */
+/** How to read a file. Of a table, the first of the columns is read. */
 export interface ReadOptions extends CsvOptions {
   readonly format: StreamedFormat | undefined;
   /** Under mpirun, the part of the file that this rank reads. `count` is still that of the whole file. */
   readonly part?: { readonly rank: number; readonly size: number } | undefined;
 }
 
-/** Opens a file, or standard input ("-"). */
+/** Opens a file, a member of an .npz file (FILE.npz:NAME), or standard input ("-"). */
 export async function openNumbers(path: string, options: ReadOptions, io: Io): Promise<Numbers> {
   if (path === "-") return ofStream("standard input", io.stdin, options);
-  const handle = await open(path);
+  const { file } = splitPath(path);
+  const handle = await open(file);
   try {
     const stat = await handle.stat();
-    if (stat.isDirectory()) throw new UsageError(`${path} is a directory, expected a file`);
+    if (stat.isDirectory()) throw new UsageError(`${file} is a directory, expected a file`);
     if (stat.isFile()) return await ofFile(path, handle, stat.size, options);
   } catch (error) {
     await handle.close();
@@ -62,18 +65,30 @@ const DEFAULTS = { shape: undefined, fortranOrder: false, count: undefined, gaps
 async function ofFile(name: string, handle: FileHandle, size: number, options: ReadOptions): Promise<Numbers> {
   const format = options.format ?? ((await isNpy(handle)) ? "npy" : formatByName(name, STREAMED));
   const close = () => handle.close();
-  if (format === "csv") {
-    if (options.part) throw notDivisible(name);
-    await handle.close();
+  if (options.part && format !== "npy" && format !== "raw" && format !== "raw32") throw notDivisible(name);
+  if (format === "csv" || format === "txt") {
+    await close();
     const gaps: number[] = [];
-    const chunks = () => csvChunks(name, createReadStream(name), options, gaps);
+    const chunks = () => csvChunks(name, createReadStream(name), csvOptions(format, options), gaps);
     return { ...DEFAULTS, name, width: 8, repeatable: true, chunks, gaps };
   }
-  const header = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
-  const { start, count, width, littleEndian, shape, fortranOrder } = header;
+  if (format === "parquet") {
+    const gaps: number[] = [];
+    const column = await openColumn(name, handle, size, options, gaps);
+    return { ...DEFAULTS, ...column, name, repeatable: true, gaps, close };
+  }
+  if (format === "npz") return { ...(await ofMember(name, handle, size)), close };
+  const layout = format === "npy" ? await headerOf(name, handle, size) : rawHeader(name, format, size);
+  const { start, count, shape, fortranOrder } = layout;
   const [first, end] = partOf(count, options.part ?? { rank: 0, size: 1 });
-  const chunks = () => fileChunks(name, handle, start + first * width, end - first, width, littleEndian !== LITTLE_ENDIAN);
-  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: true, chunks, close };
+  const chunks = () => fileChunks(name, handle, layout, start, first, end);
+  const known = format === "npy" ? { shape, fortranOrder } : {};
+  return { ...DEFAULTS, ...known, name, width: layout.type.precision, count, repeatable: true, chunks, close };
+}
+
+/** How to read a table in this format. */
+export function csvOptions(format: "csv" | "txt", options: CsvOptions): CsvOptions {
+  return { ...options, delimiter: options.delimiter ?? (format === "txt" ? BLANKS : undefined) };
 }
 
 /** The part of `count` elements, or rows, that belongs to a rank: from `first` to `end` - 1. */
@@ -89,7 +104,7 @@ async function isNpy(handle: FileHandle): Promise<boolean> {
   return String.fromCharCode(...buffer) === MAGIC;
 }
 
-async function headerOf(name: string, handle: FileHandle, size: number) {
+async function headerOf(name: string, handle: FileHandle, size: number): Promise<NpyHeader> {
   const prefix = new Uint8Array(PREFIX);
   const { bytesRead } = await handle.read(prefix, 0, PREFIX, 0);
   const bytes = new Uint8Array(npyHeaderLength(name, prefix.subarray(0, bytesRead)));
@@ -99,10 +114,41 @@ async function headerOf(name: string, handle: FileHandle, size: number) {
   return header;
 }
 
-function rawHeader(name: string, format: "raw" | "raw32", size: number) {
-  const width = format === "raw" ? (8 as const) : (4 as const);
+const rawLayout = (format: "raw" | "raw32"): NpyLayout => ({ type: RAW[format === "raw" ? 8 : 4], shape: [], fortranOrder: false });
+
+function rawHeader(name: string, format: "raw" | "raw32", size: number): NpyHeader {
+  const layout = rawLayout(format);
+  const { width } = layout.type;
   if (size % width !== 0) throw new FormatError(`${name}: ${size} bytes, expected a multiple of ${width} (little-endian numbers only)`);
-  return { start: 0, count: size / width, width, littleEndian: true, shape: undefined, fortranOrder: false };
+  return { ...layout, start: 0, count: size / width };
+}
+
+// A member of an .npz file, decompressed whenever it is read.
+async function ofMember(name: string, handle: FileHandle, fileSize: number): Promise<Numbers> {
+  const { file, member } = splitPath(name);
+  const { size, bytes } = await npzMember(file, handle, fileSize, member);
+  const opened = async () => {
+    const stream = new ByteStream(bytes());
+    try {
+      return { stream, header: await npyHeader(name, stream) };
+    } catch (error) {
+      await stream.close();
+      throw error;
+    }
+  };
+  const { stream, header } = await opened();
+  await stream.close();
+  checkNpySize(name, header, size);
+  const { type, shape, fortranOrder, count } = header;
+  async function* chunks(): AsyncGenerator<Real> {
+    const { stream } = await opened();
+    try {
+      yield* streamChunks(name, stream, header, count);
+    } finally {
+      await stream.close();
+    }
+  }
+  return { ...DEFAULTS, name, width: type.precision, shape, fortranOrder, count, repeatable: true, chunks };
 }
 
 // A stream, which can be read only once.
@@ -111,17 +157,18 @@ async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options
   const bytes = new ByteStream(source);
   const { format } = options;
   const once = { ...DEFAULTS, name, repeatable: false, close: () => bytes.close() };
-  if (format === "csv") {
+  if (format === "csv" || format === "txt") {
     const gaps: number[] = [];
-    return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), options, gaps), gaps };
+    return { ...once, width: 8, chunks: () => csvChunks(name, bytes.rest(), csvOptions(format, options), gaps), gaps };
   }
   if (format === "raw" || format === "raw32") {
-    const width = format === "raw" ? 8 : 4;
-    return { ...once, width, chunks: () => streamChunks(name, bytes, undefined, width, !LITTLE_ENDIAN) };
+    const layout = rawLayout(format);
+    return { ...once, width: layout.type.precision, chunks: () => streamChunks(name, bytes, layout, undefined) };
   }
   try {
+    if (format !== undefined && format !== "npy") throw notStreamed(name, format);
     if (format === undefined && (await bytes.peek()) !== MAGIC.charCodeAt(0))
-      throw new UsageError(`${name} has an unknown format, expected .npy data, or --format raw, raw32 or csv`);
+      throw new UsageError(`${name} has an unknown format, expected .npy data, or --format raw, raw32 or csv (or txt)`);
     return await npyStream(name, bytes);
   } catch (error) {
     await bytes.close();
@@ -129,14 +176,23 @@ async function ofStream(name: string, source: AsyncIterable<Uint8Array>, options
   }
 }
 
+/** The error for a format whose directory is at the end of the file. */
+export const notStreamed = (name: string, format: FileFormat): UsageError =>
+  new UsageError(`${name} cannot be read as ${format}, which is not read from its beginning; expected a file`);
+
 /** A .npy file from a stream. */
 export async function npyStream(name: string, bytes: ByteStream): Promise<Numbers> {
+  const header = await npyHeader(name, bytes);
+  const { type, shape, fortranOrder, count } = header;
+  const chunks = () => streamChunks(name, bytes, header, count);
+  return { ...DEFAULTS, name, width: type.precision, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+}
+
+async function npyHeader(name: string, bytes: ByteStream): Promise<NpyHeader> {
   const prefix = new Uint8Array(PREFIX);
   const begun = prefix.subarray(0, await bytes.fill(prefix));
   const whole = new Uint8Array(Math.max(npyHeaderLength(name, begun), PREFIX));
   whole.set(begun);
   const length = begun.length + (await bytes.fill(whole.subarray(begun.length)));
-  const { count, width, littleEndian, shape, fortranOrder } = readNpyHeader(name, whole.subarray(0, length));
-  const chunks = () => streamChunks(name, bytes, count, width, littleEndian !== LITTLE_ENDIAN);
-  return { ...DEFAULTS, name, width, shape, fortranOrder, count, repeatable: false, chunks, close: () => bytes.close() };
+  return readNpyHeader(name, whole.subarray(0, length));
 }

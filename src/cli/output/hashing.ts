@@ -3,10 +3,10 @@
 // each) and values, columns ascending in each row.
 import { createHash, type Hash } from "node:crypto";
 import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
-import { stridedView } from "../../arrays/matrix.ts";
+import { matrix, stridedView } from "../../arrays/matrix.ts";
 import { toCsr } from "../../arrays/sparse.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
-import { bytesOf, swapBytes } from "../../files/npy.ts";
+import { bytesOf, swapBytes } from "../../files/bytes.ts";
 import { isSparse, isVector, type Loaded } from "../input/load.ts";
 
 /** The SHA-256 of these arrays, concatenated. */
@@ -39,6 +39,22 @@ export function addTo(hash: Hash, x: Real | Int32Array): void {
   const copy = bytesOf(x).slice();
   swapBytes(copy, x.BYTES_PER_ELEMENT as 4 | 8);
   hash.update(copy);
+}
+
+/** An array of any number of dimensions that is stored in Fortran order, in C order: row by row, the last index fastest. */
+export function* inRowOrder(data: Real, shape: readonly number[]): Generator<Real> {
+  const [rows = 1, ...rest] = shape;
+  if (rest.length === 0) yield data;
+  else
+    for (const row of rowsOf(
+      matrix(
+        data as Float64Array,
+        rows,
+        rest.reduce((product, n) => product * n, 1),
+        { order: "column" },
+      ),
+    ))
+      yield* inRowOrder(row, rest);
 }
 
 /** The rows of a matrix with their exact bits, all in the same array. */

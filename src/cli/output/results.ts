@@ -12,7 +12,7 @@ export const OUTPUT_OPTIONS: Options = {
     type: "string",
     short: "o",
     value: "FILE",
-    help: "write the result to a .npy or .mtx file; a short vector is also printed",
+    help: "write the result to a .npy, .mtx, .csv or .tsv file; a short vector is also printed",
   },
 };
 
@@ -42,6 +42,23 @@ export function alignedLines(details: Readonly<Record<string, unknown>>): string
   const width = Math.max(...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${name.padEnd(width)}  ${typeof value === "number" ? decimal(value) : value}`).join("\n");
 }
+
+/** Rows of cells in aligned columns; the first row is the heading. */
+export function alignedTable(rows: readonly (readonly string[])[]): string {
+  const shown = rows.map((row) => row.map(oneLine));
+  const widths = (shown[0] ?? []).map((_, k) => Math.max(...shown.map((row) => (row[k] as string).length)));
+  return shown
+    .map((row) =>
+      row
+        .map((cell, k) => cell.padEnd(widths[k] as number))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a cell must not break the line
+const oneLine = (cell: string): string => (/[\x00-\x1f]/.test(cell) ? JSON.stringify(cell) : cell);
 
 function preview(x: Real): string {
   const shown = Array.from(x.subarray(0, SHORT), (value) => decimal(value, formatOf(x.BYTES_PER_ELEMENT))).join(" ");

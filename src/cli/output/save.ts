@@ -2,16 +2,16 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { access, type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { matrix } from "../../arrays/matrix.ts";
+import { matrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real } from "../../arrays/types.ts";
-import { writeMatrixMarket } from "../../files/matrixMarket.ts";
+import { inChunks, numeral, writeMatrixMarket } from "../../files/matrixMarket.ts";
 import { writeNpy } from "../../files/npy.ts";
 import { UsageError } from "../command.ts";
 import { formatByName } from "../input/formats.ts";
 
 export type Saved = Real | Matrix<Float64Array> | Matrix<Float32Array>;
 
-const FORMATS = ["npy", "mtx"] as const;
+const FORMATS = ["npy", "mtx", "csv"] as const;
 
 /** Fails early if a matrix or vector could not be written to this path. */
 export async function checkOutput(path: string | undefined): Promise<void> {
@@ -31,11 +31,23 @@ export async function checkWritable(path: string): Promise<void> {
   else await access(path, constants.W_OK);
 }
 
-/** Writes a vector or a matrix in the format of the file's extension. In Matrix Market a vector is a matrix with one column. */
+/**
+ * Writes a vector or a matrix in the format of the file's extension. In text a vector is a matrix with one column, and a binary32 number is
+ * written as the binary64 number with its value, so that it is read back as that.
+ */
 export async function save(path: string, value: Saved): Promise<void> {
-  if (formatByName(path, FORMATS) === "npy") return writeWhole(path, [writeNpy(value)]);
+  const format = formatByName(path, FORMATS);
+  if (format === "npy") return writeWhole(path, [writeNpy(value)]);
   const A = ArrayBuffer.isView(value) ? matrix(value as Float64Array, value.length, 1) : value;
-  return writeWhole(path, writeMatrixMarket(A));
+  return writeWhole(path, format === "mtx" ? writeMatrixMarket(A) : inChunks(rows(A, /\.tsv$/i.test(path) ? "\t" : ",")));
+}
+
+function* rows(A: Matrix<Float64Array> | Matrix<Float32Array>, delimiter: string): Generator<string> {
+  const { data, offset, rowStride, colStride } = stridedView(A);
+  for (let i = 0; i < A.rows; i++) {
+    const row = Array.from({ length: A.cols }, (_, j) => numeral(data[offset + i * rowStride + j * colStride] as number));
+    yield `${row.join(delimiter)}\n`;
+  }
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

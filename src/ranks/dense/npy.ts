@@ -1,11 +1,11 @@
 // readNpy(): a distributed matrix from a .npy file, of which every rank reads the header and its own blocks. files/npyHeader.ts knows the
 // format. See Ranks.
-import { LITTLE_ENDIAN } from "../../arrays/byteOrder.ts";
 import { describe } from "../../arrays/checks.ts";
 import { FormatError, HalfulpError, ShapeError } from "../../arrays/errors.ts";
 import { importByName } from "../../engines/importByName.js";
-import { checkNpySize, swapBytes } from "../../files/npy.ts";
-import { type NpyHeader, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { checkNpySize } from "../../files/npy.ts";
+import { checkDimensions, type NpyHeader, npyHeaderLength, PREFIX, readNpyHeader } from "../../files/npyHeader.ts";
+import { decode, rawBytes, vectorOf } from "../../files/npyTypes.ts";
 import { type Context, together } from "../context.ts";
 import { type Cyclic, checkDimension, checkGrid, Layout } from "../grid.ts";
 import type { GridOptions } from "../types.ts";
@@ -30,7 +30,7 @@ interface File {
 // Numbers in one read, at most.
 const CHUNK = 2 ** 20;
 
-/** The matrix in a .npy file. binary32 numbers are converted, which changes no value. */
+/** The matrix in a .npy file. Numbers of other types become binary64, which changes no value. */
 export function readNpy(context: Context, path: string, options: GridOptions = {}): Promise<DistributedMatrix> {
   return context.call("readNpy", () => {
     if (typeof path !== "string") throw new ShapeError(`readNpy: path is ${describe(path)}, expected a string`);
@@ -84,6 +84,7 @@ function open(fs: FileSystem, path: string): File {
     };
     const header = readNpyHeader("readNpy", firstBytes(npyHeaderLength("readNpy", firstBytes(PREFIX))));
     checkNpySize("readNpy", header, size);
+    checkDimensions("readNpy", header.shape);
     const [rows, cols] = header.shape;
     if (rows === undefined || cols === undefined)
       throw new FormatError(`readNpy: shape (${header.shape.join(", ")}${rows === undefined ? "" : ","}), expected two dimensions`);
@@ -130,18 +131,18 @@ function runsOf(cut: Cyclic, part: number): Run[] {
 
 // The lines of the file are rows, or columns in Fortran order. Whole lines that follow one another are read together.
 function readPart({ header, read }: File, layout: Layout, rank: number, part: Float64Array): void {
-  const { fortranOrder, width, littleEndian, start } = header;
+  const { fortranOrder, type, start } = header;
   const [, columns] = layout.shapeOn(rank);
   const rows = { cut: layout.rowCut, runs: runsOf(layout.rowCut, layout.gridRow(rank)), stride: columns };
   const cols = { cut: layout.colCut, runs: runsOf(layout.colCut, layout.gridCol(rank)), stride: 1 };
   const [lines, within] = fortranOrder ? [cols, rows] : [rows, cols];
   const length = within.cut.n;
-  const numbers = width === 8 ? new Float64Array(CHUNK) : new Float32Array(CHUNK);
-  const bytes = new Uint8Array(numbers.buffer);
+  const numbers = vectorOf("readNpy", type, CHUNK);
+  const bytes = rawBytes(type, numbers);
   const readNumbers = (from: number, count: number): void => {
-    const piece = bytes.subarray(0, count * width);
-    read(piece, start + from * width);
-    if (littleEndian !== LITTLE_ENDIAN) swapBytes(piece, width);
+    const piece = bytes.subarray(0, count * type.width);
+    read(piece, start + from * type.width);
+    decode("readNpy", header, piece, numbers.subarray(0, count), from);
   };
   for (const run of within.runs) {
     const longest = Math.min(run.length, CHUNK);

@@ -15,6 +15,8 @@ import { Superaccumulator } from "../../exact/superaccumulator.ts";
 /**
  * The max norm of b - A x, computed exactly and rounded once; of a sparse matrix, over the stored entries. NaN and infinities propagate
  * as in exgemv and exspmv; 0 if there are no rows.
+ * @example
+ * residualNorm(fromRows([[3, 1], [1, 2]]), Float64Array.of(0.1, 0.2), Float64Array.of(0.5, 0.5)); // 2.7755575615628914e-17
  */
 export function residualNorm(A: Matrix<Real> | Sparse<Real>, x: Real, b: Real): number {
   const sparse = isSparse(A);
@@ -55,6 +57,9 @@ function sparseRows(A: Sparse<Real>, x: Real): SubtractRow {
 /**
  * The infinity norm of P A - L U, the largest row sum of magnitudes, computed exactly and rounded once. The factors are those of exlu, or
  * any with the same layout: unit L below the diagonal of `lu`, U on and above it, and row k swapped with row pivots[k], k = 0, 1, …
+ * @example
+ * const A = fromRows([[0.1, 0.2], [0.3, 0.7]]);
+ * factorizationError(A, exlu(A)); // 2.3129646346357407e-18
  */
 export function factorizationError(A: Matrix<Real>, factors: { readonly lu: Matrix<Real>; readonly pivots: Int32Array }): number {
   const { lu, pivots } = checkFactors(A, factors);

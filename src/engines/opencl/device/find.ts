@@ -34,7 +34,12 @@ const FMA = 32n; // CL_FP_FMA
 const IEEE_SINGLE = 0x81n; // CL_FP_DENORM and CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 const ATOMICS = "cl_khr_int64_base_atomics";
 
-/** The devices of this machine, in the order of OpenCL's platforms. */
+/**
+ * The devices of this machine, in the order of OpenCL's platforms.
+ * @example
+ * const names = (await devices()).map(({ name }) => name);
+ * names.length > 0; // true
+ */
 export async function devices(): Promise<readonly DeviceInfo[]> {
   return findDevices(await loadLibrary()).map(({ index, name, platform, type, usable }) => ({ index, name, platform, type, usable }));
 }
