@@ -25,14 +25,17 @@ import { sparse } from "./sparse.ts";
  */
 export type CorpusRoutines = Pick<Engine, keyof typeof vectors | keyof typeof matrices> & Partial<Pick<Engine, "accumulate">>;
 
-/** "short": small inputs, within reach of emulated machines and interpreters. "full": also sizes at which kernels work by blocks. */
-export type CorpusSize = "short" | "full";
+/**
+ * "short": small inputs, within reach of emulated machines and interpreters. "full": also sizes at which kernels work by blocks and with
+ * many workers. "large": also the sizes at which GPUs turn to their matrix engines.
+ */
+export const CORPUS_SIZES = ["short", "full", "large"] as const;
+export type CorpusSize = (typeof CORPUS_SIZES)[number];
 
-/** What a routine is called with. It adds everything that comes back to the digest. */
-export interface CorpusRow {
-  readonly short: (routines: CorpusRoutines, out: Digest) => Promise<void>;
-  readonly full?: ((routines: CorpusRoutines, out: Digest) => Promise<void>) | undefined;
-}
+type Part = (routines: CorpusRoutines, out: Digest) => Promise<void>;
+
+/** What a routine is called with, by size; each part adds everything that comes back to the digest. */
+export type CorpusRow = { readonly short: Part } & Partial<Readonly<Record<CorpusSize, Part>>>;
 
 const ROWS: Readonly<Record<string, CorpusRow>> = { ...level1, ...dense, ...sparse, ...solvers, ...files };
 
@@ -55,25 +58,26 @@ export interface CorpusHashes {
   readonly routines: Readonly<Record<string, string>>;
 }
 
-/** Runs the corpus. The full corpus begins with the short one, so it gives both hashes. */
+/** The hashes for this size and every smaller one: a corpus begins with the smaller ones. */
+export type HashesBySize = { readonly short: CorpusHashes } & Partial<Readonly<Record<CorpusSize, CorpusHashes>>>;
+
+/** Runs the corpus on these routines. */
 export async function hashes(
   routines: CorpusRoutines,
   { corpus = "short", only = routineNames, onRoutine }: HashOptions = {},
-): Promise<{ short: CorpusHashes; full?: CorpusHashes }> {
-  const short: Record<string, string> = {};
-  const full: Record<string, string> = {};
+): Promise<HashesBySize> {
+  const sizes = CORPUS_SIZES.slice(0, CORPUS_SIZES.indexOf(corpus) + 1);
+  const found = new Map(sizes.map((size) => [size, {} as Record<string, string>]));
   const names = routineNames.filter((name) => only.includes(name));
   for (const [done, name] of names.entries()) {
     await onRoutine?.(name, done, names.length);
-    const row = ROWS[name] as CorpusRow;
     const out = new Digest();
-    await row.short(routines, out);
-    short[name] = out.hex();
-    if (corpus === "short") continue;
-    await row.full?.(routines, out);
-    full[name] = out.hex();
+    for (const [size, record] of found) {
+      await ROWS[name]?.[size]?.(routines, out);
+      record[name] = out.hex();
+    }
   }
-  return { short: summed(short), ...(corpus === "full" && { full: summed(full) }) };
+  return Object.fromEntries([...found].map(([size, record]) => [size, summed(record)])) as unknown as HashesBySize;
 }
 
 function summed(routines: Readonly<Record<string, string>>): CorpusHashes {

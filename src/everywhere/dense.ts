@@ -105,9 +105,13 @@ const gemm = inBothFormats(12, "exgemm", (begin) => ({
   async full(routines, out) {
     const inputs = begin(1);
     for (const kind of ["narrow", "cancelling"] as const) await product(routines, out, inputs, [130, 67, 150], kind, [1, 1]);
-    // For devices: large enough for matrix engines.
-    const C = matrix(inputs.zeros(256 * 256), 256, 256);
-    addMatrix(out, await routines.exgemm(1, inputs.matrix(256, 300, "narrow"), inputs.matrix(300, 256, "narrow"), 0, C));
+  },
+  async large(routines, out) {
+    const inputs = begin(2);
+    for (const kind of ["narrow", "zeros"] as const) {
+      const C = matrix(inputs.zeros(520 * 520), 520, 520);
+      addMatrix(out, await routines.exgemm(1, inputs.matrix(520, 560, kind), inputs.matrix(560, 520, kind), 0, C));
+    }
   },
 }));
 
@@ -155,6 +159,10 @@ const trsv = inBothFormats(13, "extrsv", (begin) => ({
       for (const uplo of ["lower", "upper"] as const)
         for (const trans of BOTH)
           out.array(await routines.extrsv(inputs.dominant(400, order), inputs.vector(400, "cancelling"), { uplo, trans, refine: 1 }));
+  },
+  async large(routines, out) {
+    const inputs = begin(2);
+    for (const trans of BOTH) out.array(await routines.extrsv(inputs.dominant(2000), inputs.vector(2000, "narrow"), { trans }));
   },
 }));
 
@@ -214,6 +222,10 @@ const lu = inBothFormats(15, "exlu", (begin) => ({
     await factorize(routines, out, inputs.matrix(150, 150, "zeros", "column"));
     await factorize(routines, out, inputs.matrix(200, 90, "cancelling"));
     await factorize(routines, out, inputs.matrix(90, 200, "wide", "column"));
+  },
+  async large(routines, out) {
+    const inputs = begin(2);
+    await factorize(routines, out, inputs.matrix(1050, 1050, "narrow"), inputs.vector(1050, "narrow"));
   },
 }));
 

@@ -48,6 +48,10 @@ function reduction(seed: number, name: ReductionName): Record<string, CorpusRow>
       const inputs = begin(1);
       for (const kind of LONG_KINDS) for (const n of LONG) await call(routines, out, terms(inputs, n, kind), ["nearest", "up"]);
     },
+    async large(routines, out) {
+      const inputs = begin(2);
+      for (const kind of ["wide", "cancelling"] as const) await call(routines, out, terms(inputs, 3_000_017, kind), ["nearest"]);
+    },
   }));
 }
 

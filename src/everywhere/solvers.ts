@@ -132,6 +132,10 @@ const solve: CorpusRow = {
     await solved(routines, out, dependent(inputs, 40, 0), inputs.vector(40, "integers"));
     await solved(routines, out, differences(6, 1), inputs.vector(216, "narrow"));
   },
+  async large(routines, out) {
+    const inputs = new Inputs(66, "binary64");
+    await solved(routines, out, inputs.matrix(700, 700, "narrow"), inputs.vector(700, "narrow"));
+  },
 };
 
 export const solvers: Readonly<Record<string, CorpusRow>> = {

@@ -4,13 +4,14 @@ import { engines } from "../../api/open.ts";
 import * as vectors from "../../api/vectorRoutines.ts";
 import { Random } from "../../arrays/random.ts";
 import { usualPools } from "../../engines/table.ts";
+import { CORPUS_SIZES, type CorpusHashes, type CorpusSize, hashes } from "../../everywhere/corpus.ts";
+import { EXPECTED } from "../../everywhere/expected.ts";
 import type { DeviceInfo } from "../../opencl.ts";
 import type { Context } from "../../ranks/context.ts";
 import type { Arguments, Command, Io, Outcome } from "../command.ts";
 import { everyOpening, type Opening } from "../engines.ts";
 import { partOf } from "../input/numbers.ts";
 import { Progress } from "../output/progress.ts";
-import { EXPECTED, selfTest } from "../selfTest.ts";
 import { version } from "../version.ts";
 import { inJob } from "./job.ts";
 
@@ -19,13 +20,23 @@ export const doctor: Command = {
   summary: "list the engines of this machine, say what is missing, and check that all return the same bits",
   operands: "",
   count: [0, 0],
-  options: { list: { type: "boolean", help: "list engines and devices only, without the self-test" } },
+  options: {
+    list: { type: "boolean", help: "list engines and devices only, without the self-test" },
+    corpus: {
+      type: "string",
+      value: "SIZE",
+      help: '"short" (default), "full", with sizes at which kernels work by blocks, or "large", with those of matrix engines',
+    },
+    routines: { type: "boolean", help: "print the hash of every routine" },
+  },
   help: `
-Lists the engines and OpenCL devices of this machine and, for each missing engine, what to install. Then it runs the same test
-vectors through every routine in both precisions: with the synchronous functions, and with every engine, number of threads and
-device. The hashes of the results must equal the one expected on every machine; otherwise the exit code is 1.`,
+Lists the engines and OpenCL devices of this machine and, for each missing engine, what to install. Then it runs the same inputs,
+the corpus, through every routine in both precisions: with the synchronous functions, and with every engine, number of threads and
+device. The hashes of the results must equal those expected on every machine; otherwise the exit code is 1. docs/everywhere.md has
+the machines on which they are known to be equal.`,
   examples: [
     ["halfulp doctor", "takes up to a minute; send the last line to a colleague"],
+    ["halfulp doctor --corpus full --routines", "larger inputs, and a hash for every routine"],
     ["mpirun -n 4 halfulp doctor", "test the MPI library instead: sums and dot products over four ranks"],
   ],
   underMpirun: true,
@@ -44,9 +55,11 @@ async function doctorOfMachine(args: Arguments, io: Io): Promise<Outcome> {
   };
   const tests: Test[] = [];
   const progress = new Progress(io, "doctor: self-test").tick();
-  if (!args.flag("list")) for (const opening of (await everyOpening(usualPools())).openings) tests.push(await tested(opening));
+  const corpus = args.word("corpus", CORPUS_SIZES) ?? "short";
+  if (!args.flag("list")) for (const opening of (await everyOpening(usualPools())).openings) tests.push(await tested(opening, corpus));
   progress.end();
-  const equal = tests.every(({ sha256 }) => sha256 === EXPECTED);
+  const expected = EXPECTED[corpus];
+  const equal = tests.every(({ sha256 }) => sha256 === expected.all);
   return {
     text: [
       `halfulp ${machine.halfulp}, Node ${machine.node}, ${machine.system}, ${machine.processor}`,
@@ -55,12 +68,16 @@ async function doctorOfMachine(args: Arguments, io: Io): Promise<Outcome> {
         found.map(({ kind, device, reason }) => [kind, device ?? `missing: ${reason}`]),
       ),
       ...section("OpenCL devices", list.map(described)),
-      ...section("Self-test", tests.map(judged)),
+      ...section(
+        `Self-test, ${corpus} corpus`,
+        tests.map((test) => judged(test, expected)),
+      ),
+      ...section("Routines", args.flag("routines") ? Object.entries(expected.routines).map((row) => routine(row, tests)) : []),
       ...(tests.length === 0
         ? []
-        : ["", equal ? `All ${tests.length} return the same bits, the right ones: ${EXPECTED}` : `WRONG bits. Expected: ${EXPECTED}`]),
+        : ["", equal ? `All ${tests.length} return the same bits, the right ones: ${expected.all}` : `WRONG bits. Expected: ${expected.all}`]),
     ].join("\n"),
-    json: { command: "doctor", ...machine, engines: found, devices: list, missing, tests, expected: EXPECTED, equal },
+    json: { command: "doctor", ...machine, engines: found, devices: list, missing, tests, corpus, expected: expected.all, equal },
     code: equal ? 0 : 1,
   };
 }
@@ -98,17 +115,19 @@ interface Test {
   readonly engine: string;
   readonly synchronous: boolean;
   readonly sha256?: string;
+  readonly routines?: CorpusHashes["routines"];
   readonly error?: string;
   readonly seconds: number;
 }
 
-async function tested({ name: engine, synchronous, open }: Opening): Promise<Test> {
+async function tested({ name: engine, synchronous, open }: Opening, corpus: CorpusSize): Promise<Test> {
   const begin = performance.now();
   const since = (): number => (performance.now() - begin) / 1000;
   try {
     const { routines, close } = await open();
     try {
-      return { engine, synchronous, sha256: await selfTest(routines), seconds: since() };
+      const { all: sha256, routines: found } = (await hashes(routines, { corpus }))[corpus] as CorpusHashes;
+      return { engine, synchronous, sha256, routines: found, seconds: since() };
     } finally {
       await close();
     }
@@ -117,11 +136,16 @@ async function tested({ name: engine, synchronous, open }: Opening): Promise<Tes
   }
 }
 
-function judged({ engine, synchronous, sha256, error, seconds }: Test): [string, string] {
-  return [
-    synchronous ? `functions, ${engine}` : engine,
-    `${error ?? `${sha256?.slice(0, 16)} ${sha256 === EXPECTED ? "right" : "WRONG"}`}, ${seconds.toFixed(1)} s`,
-  ];
+function judged({ engine, synchronous, sha256, routines, error, seconds }: Test, expected: CorpusHashes): [string, string] {
+  const wrong = Object.keys(expected.routines).filter((name) => routines?.[name] !== expected.routines[name]);
+  const judgement = error ?? `${sha256?.slice(0, 16)} ${sha256 === expected.all ? "right" : `WRONG in ${wrong.join("; ")}`}`;
+  return [synchronous ? `functions, ${engine}` : engine, `${judgement}, ${seconds.toFixed(1)} s`];
+}
+
+// The hash of a routine, and who has another one.
+function routine([name, sha256]: readonly [string, string], tests: readonly Test[]): [string, string] {
+  const others = tests.filter(({ routines }) => routines?.[name] !== sha256).map(({ engine }) => engine);
+  return [name, others.length === 0 ? sha256 : `${sha256}, WRONG: ${others.join("; ")}`];
 }
 
 function described({ index, name, platform, type, usable }: DeviceInfo): [string, string] {

@@ -1,0 +1,51 @@
+// Runs the corpus in this process and prints the hashes as a line of JSON. everywhere.mjs starts it in every runtime that runs programs
+// (Node, Deno, Bun, on emulated processors too):
+//   node scripts/everywhere/run.mjs '{ "opening": "threads, 3", "corpus": "full" }'
+// Openings are "functions", a build of the kernels ("wasm-fma", "wasm-dekker", "reference"), and every configuration in the table of
+// engines. "list" prints those that this machine has.
+import { existsSync } from "node:fs";
+import process from "node:process";
+import { withFault } from "./fault.mjs";
+
+const { opening, corpus = "short", only, withoutWebAssembly = false, pools = [1, 2, 3, 7, 16], fault } = JSON.parse(process.argv[2]);
+if (withoutWebAssembly) delete globalThis.WebAssembly;
+
+// In a clone, and in the folder that npm run carry makes.
+const dist = ["../../dist/", "../dist/"].map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
+const part = (path) => import(new URL(path, dist).href);
+const { everyOpening, synchronousFunctions } = await part("cli/engines.js");
+
+if (opening === "list") {
+  const { openings, missing } = await everyOpening(pools);
+  console.log(JSON.stringify({ openings: openings.map(({ name, synchronous }) => ({ name, synchronous })), missing }));
+} else {
+  const { hashes } = await part("everywhere/corpus.js");
+  const { routines, device, close } = await open();
+  const begin = performance.now();
+  const found = await hashes(fault ? withFault(routines, fault) : routines, { corpus, only });
+  const seconds = (performance.now() - begin) / 1000;
+  await close();
+  console.log(JSON.stringify({ device, version: version(), seconds, hashes: found }));
+  process.exit(); // a runtime may wait for workers
+}
+
+async function open() {
+  if (opening === "functions") return synchronousFunctions().open();
+  const { kernels, LOCAL_ENGINES, routinesOn } = await part("study.js");
+  if (LOCAL_ENGINES.includes(opening)) {
+    const local = kernels(opening);
+    if (!local) throw new Error(`this runtime cannot run the kernels ${opening}`);
+    const { routines } = await synchronousFunctions().open(); // for the iterative solvers
+    return { routines: { ...routines, ...routinesOn(local) }, device: local.name, close: async () => {} };
+  }
+  const { openings, missing } = await everyOpening(pools);
+  const found = openings.find(({ name, synchronous }) => !synchronous && name === opening);
+  if (!found) throw new Error(missing.find(({ kind }) => opening.startsWith(kind))?.reason ?? `there is no ${opening} here`);
+  return found.open();
+}
+
+function version() {
+  if (globalThis.Deno) return `Deno ${globalThis.Deno.version.deno}`;
+  if (process.versions.bun) return `Bun ${process.versions.bun}`;
+  return `Node ${process.versions.node}`;
+}
