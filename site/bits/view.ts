@@ -1,10 +1,17 @@
 // The part "Same bits": the corpus of `halfulp doctor` on every engine of this browser, its hashes beside the published ones, and a line to
 // copy for others.
+import type { CorpusSize } from "../../src/everywhere/corpus.ts";
 import type { View } from "../main.ts";
 import { Client, Stopped } from "../page/client.ts";
 import { copy, duration, fill, h } from "../page/dom.ts";
 import { type EngineInfo, enginesHere, nameOf } from "../page/engines.ts";
 import type { Table } from "../worker/sameBits.ts";
+
+const SIZES: readonly (readonly [CorpusSize, string])[] = [
+  ["short", "short, as halfulp doctor"],
+  ["full", "full, with larger matrices"],
+  ["large", "large, takes minutes"],
+];
 
 const SHOWN = 16; // hexadecimal digits: as doctor
 
@@ -18,11 +25,11 @@ interface Run {
 
 export function view(): View {
   let client = new Client();
-  let corpus: "short" | "full" = "short";
+  let corpus: CorpusSize = "short";
   let running = false;
 
   const start = h("button", { type: "button", class: "primary" }, "Run the self-test");
-  const full = h("input", { type: "checkbox" });
+  const size = h("select", {}, ...SIZES.map(([value, title]) => h("option", { value }, title)));
   const status = h("p", { class: "status", aria: { role: "status" } });
   const results = h("div");
   const element = h(
@@ -34,7 +41,7 @@ export function view(): View {
       { class: "lead" },
       "Fixed inputs go through every routine, on every engine of this browser. Every result is hashed. If a single bit of a single number differed from what other machines return, so would the hash.",
     ),
-    h("div", { class: "buttons" }, start, h("label", { class: "check" }, full, " also large inputs (takes longer)")),
+    h("div", { class: "options" }, h("label", { class: "field" }, h("span", {}, "Inputs"), size), start),
     status,
     results,
     h(
@@ -51,14 +58,14 @@ export function view(): View {
       client.stop();
       return;
     }
-    corpus = full.checked ? "full" : "short";
+    corpus = size.value as CorpusSize;
     void test();
   });
 
   async function test(): Promise<void> {
     running = true;
     fill(start, "Stop");
-    full.disabled = true;
+    size.disabled = true;
     try {
       const [engines, published] = [await enginesHere(client), await client.call("publishedHashes", corpus)];
       const runs = draw(engines, published.names, published.table);
@@ -70,7 +77,7 @@ export function view(): View {
     } finally {
       running = false;
       fill(start, "Run the self-test again");
-      full.disabled = false;
+      size.disabled = false;
     }
   }
 

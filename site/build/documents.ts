@@ -92,7 +92,7 @@ export function renderDocument(page: DocumentPage, pages: readonly DocumentPage[
         };
         const row = (cells: Tokens.TableCell[]): string => `<tr>${cells.map(cell).join("")}</tr>`;
         const body = token.rows.map(row).join("\n");
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header)}</thead><tbody>\n${body}</tbody></table></div>\n`;
+        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead>${row(token.header)}</thead><tbody>\n${body}</tbody></table></div>\n`;
       },
       code({ text, lang }: Tokens.Code): string {
         const [language = "", ...marks] = (lang ?? "").split(" ");
@@ -132,8 +132,9 @@ export function isRunnable(code: string): boolean {
 
 const plain = (markdown: string): string =>
   markdown
+    .replace(/^```\w*$/gm, " ")
     .replace(/\]\([^)]*\)/g, "]")
-    .replace(/[`*|[\]#]|```\w*/g, " ")
+    .replace(/[`*|[\]#]/g, " ")
     .replace(/\s+/g, " ");
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

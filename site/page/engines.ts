@@ -9,7 +9,7 @@ export interface EngineInfo {
   readonly reason?: string;
 }
 
-const NAMES: Record<string, string> = { wasm: "Wasm, one thread", threads: "Wasm, threads", webgpu: "WebGPU" };
+const NAMES: Record<string, string> = { wasm: "Wasm, one thread", threads: "Wasm, threads", webgpu: "WebGPU", opencl: "OpenCL" };
 
 /** What people call a kind of engine. */
 export const nameOf = (kind: string): string => NAMES[kind] ?? kind;
@@ -35,7 +35,7 @@ export function engineField(
   client: Client,
   chosen: string,
   onChange: (kind: string) => void,
-): { field: HTMLElement; select: HTMLSelectElement } {
+): { field: HTMLElement; select: HTMLSelectElement; missing: HTMLElement } {
   const select = h("select", {}, h("option", { value: "wasm", selected: true }, nameOf("wasm")));
   const missing = h("div", { class: "hint" });
   select.addEventListener("change", () => onChange(select.value));
@@ -61,5 +61,5 @@ export function engineField(
       },
       () => {}, // the first computation reports it
     );
-  return { field: h("div", { class: "field" }, h("label", {}, h("span", {}, "Engine"), select), missing), select };
+  return { field: h("label", { class: "field" }, h("span", {}, "Engine"), select), select, missing };
 }

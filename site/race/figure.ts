@@ -4,9 +4,8 @@ import { h } from "../page/dom.ts";
 import type { RacePoint, RaceSpec } from "./routines.ts";
 
 const NS = "http://www.w3.org/2000/svg";
-const WIDTH = 720;
 const HEIGHT = 400;
-const MARGIN = { left: 64, right: 20, top: 16, bottom: 48 };
+const MARGIN = { left: 64, right: 20, top: 34, bottom: 48 };
 
 function svg(name: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
   const element = document.createElementNS(NS, name);
@@ -20,16 +19,16 @@ export const SERIES = [
   ["plain", "ordinary arithmetic"],
 ] as const;
 
-/** The drawing for these points. */
-export function drawRace(points: readonly RacePoint[], spec: RaceSpec): SVGElement {
+/** The drawing for these points, this many pixels wide. */
+export function drawRace(points: readonly RacePoint[], spec: RaceSpec, width: number): SVGElement {
   const values = points.flatMap(({ n, exact, plain }) => [exact, plain].map((time) => perUnit(time, n, spec)));
-  const x = scale(Math.min(4, ...points.map(({ n }) => n)), Math.max(64, ...points.map(({ n }) => n)), MARGIN.left, WIDTH - MARGIN.right);
+  const x = scale(Math.min(4, ...points.map(({ n }) => n)), Math.max(64, ...points.map(({ n }) => n)), MARGIN.left, width - MARGIN.right);
   const y = scale(Math.min(1, ...values), Math.max(100, ...values), HEIGHT - MARGIN.bottom, MARGIN.top);
   const last = points.at(-1);
   const label = last
     ? `Time over n. At n = ${last.n}, exact takes ${perUnit(last.exact, last.n, spec).toPrecision(2)} ns per ${spec.unit}, ordinary arithmetic ${perUnit(last.plain, last.n, spec).toPrecision(2)}.`
     : "Time over n. No point yet.";
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label, class: "figure" });
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label, class: "figure" });
   for (const tick of x.ticks)
     drawing.append(
       svg("line", { x1: x.at(tick), x2: x.at(tick), y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom, class: "gridline" }),
@@ -37,12 +36,12 @@ export function drawRace(points: readonly RacePoint[], spec: RaceSpec): SVGEleme
     );
   for (const tick of y.ticks)
     drawing.append(
-      svg("line", { x1: MARGIN.left, x2: WIDTH - MARGIN.right, y1: y.at(tick), y2: y.at(tick), class: "gridline" }),
+      svg("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: y.at(tick), y2: y.at(tick), class: "gridline" }),
       svg("text", { x: MARGIN.left - 8, y: y.at(tick) + 4, "text-anchor": "end" }, power(tick)),
     );
   drawing.append(
-    svg("text", { x: WIDTH - MARGIN.right, y: HEIGHT - 8, "text-anchor": "end", class: "axis" }, `n: ${spec.size} →`),
-    svg("text", { x: 8, y: 12, class: "axis" }, `↑ ns per ${spec.unit}`),
+    svg("text", { x: width - MARGIN.right, y: HEIGHT - 8, "text-anchor": "end", class: "axis" }, `n: ${spec.size} →`),
+    svg("text", { x: 8, y: 18, class: "axis" }, `↑ ns per ${spec.unit}`),
   );
   for (const [key] of SERIES) {
     const at = points.map((point) => [x.at(point.n), y.at(perUnit(point[key], point.n, spec))] as const);

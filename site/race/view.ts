@@ -49,6 +49,7 @@ export function view(): View {
       engine.field,
       h("div", { class: "buttons" }, start),
     ),
+    engine.missing,
     status,
     h("figure", {}, legend(), figure),
     details,
@@ -62,7 +63,7 @@ export function view(): View {
   const chosen = (): RaceRoutine => routine.value as RaceRoutine;
 
   function draw(): void {
-    fill(figure, drawRace(points, RACES[chosen()]));
+    fill(figure, drawRace(points, RACES[chosen()], Math.max(300, figure.clientWidth)));
     fill(
       numbers,
       ...points.map(({ n, exact, plain }) =>
@@ -84,6 +85,7 @@ export function view(): View {
     draw();
   }
 
+  new ResizeObserver(() => draw()).observe(figure);
   routine.addEventListener("change", () => {
     replaceRoute("race", new URLSearchParams({ routine: routine.value }));
     clear();

@@ -44,4 +44,7 @@ export function drawBits(x: number, label: string, right?: number): HTMLElement 
 }
 
 /** A number with the fewest digits that read back to the same bits. */
-export const decimal = (x: number): string => (Object.is(x, -0) ? "-0" : String(x).replace("-", "−").replace("e−", "e−"));
+export function decimal(x: number): string {
+  const text = Object.is(x, -0) ? "-0" : Math.abs(x) >= 1e16 && Number.isFinite(x) ? x.toExponential() : String(x);
+  return text.replaceAll("-", "−").replace("e+", "e");
+}

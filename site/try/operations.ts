@@ -128,7 +128,7 @@ export const EXAMPLES: Readonly<Record<string, ExampleSpec>> = {
     story: "Two vectors that are nearly orthogonal: the products cancel in the first 30 digits.",
   },
   tiny: { title: "A triangle of 3e-200 and 4e-200", operation: "norm", story: "The squares underflow to zero. The hypotenuse is 5e-200." },
-  huge: { title: "A triangle of 3e200 and 4e200", operation: "norm", story: "The squares overflow. The hypotenuse is 5e200." },
+  huge: { title: "A triangle of 3e190 and 4e190", operation: "norm", story: "The squares overflow. The hypotenuse is 5e190." },
   cancel: {
     title: "A row that cancels",
     operation: "product",
@@ -153,7 +153,8 @@ export const EXAMPLES: Readonly<Record<string, ExampleSpec>> = {
     title: "A chain of differences",
     operation: "sparse",
     method: "lower",
-    story: "Each unknown needs the two before it, and errors double at every step. The solution is 1 throughout.",
+    story:
+      "Every row adds and takes away ten million billions. The solution is 1, twelve times; ordinary arithmetic loses it in the third row.",
   },
   grid: {
     title: "A plate, heated",

@@ -32,6 +32,8 @@ function verdict({ exact, ordinary, shape }: Answer, operation: Operation, wrong
     return `Ordinary arithmetic has other bits in ${all}${operation === "sparse" ? "." : `; ${nameOf(first, shape)} is the worst.`}`;
   }
   const [x, right] = [ordinary[0] as number, exact[0] as number];
+  if (Number.isNaN(x)) return "Ordinary arithmetic ends with no number at all.";
+  if (Math.abs(x) === Number.POSITIVE_INFINITY) return "Ordinary arithmetic overflows on the way.";
   return `${wrongBits(x, right)} of the 64 bits of ordinary arithmetic are wrong${errorOf(x, right)}.`;
 }
 
@@ -42,8 +44,9 @@ function errorOf(x: number, right: number): string {
   if (ulps <= 1000n) return ulps === 1n ? ": it is off by one unit in the last place" : `: it is off by ${ulps} units in the last place`;
   const error = Math.abs((x - right) / right);
   if (!Number.isFinite(error)) return "";
-  if (error < 1e-3) return `: a relative error of ${error.toExponential(0)}`;
-  return `: an error of ${error < 10 ? `${Math.round(100 * error)} %` : `a factor of ${error.toExponential(0)}`}`;
+  return error >= 1e-3 && error < 100
+    ? `: an error of ${Number((100 * error).toPrecision(2))} %`
+    : `: a relative error of ${decimal(Number(error.toPrecision(1)))}`;
 }
 
 /** The component in which ordinary arithmetic is farthest off, relative to the right one. */

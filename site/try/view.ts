@@ -64,7 +64,13 @@ export function view(): View {
       ),
     ),
     operations,
-    h("div", { class: "desk" }, h("div", { class: "given" }, examples, story, inputs, options, linkNote), result),
+    h(
+      "div",
+      { class: "desk" },
+      h("div", { class: "given" }, examples, story, inputs),
+      result,
+      h("div", { class: "settings" }, options, linkNote, engine.missing),
+    ),
   );
 
   // A file that misses its field must not replace the page.

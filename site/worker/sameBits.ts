@@ -24,7 +24,7 @@ export async function corpusOn(
   const engine = await engineOf(kind);
   try {
     const found = await hashes(engine, { corpus, onRoutine: (name, done, of) => report({ name, done, of }) });
-    const table = corpus === "full" ? found.full : found.short;
+    const table = found[corpus];
     if (!table) throw new EngineError(`corpus: no hashes of the ${corpus} corpus`);
     return { table, device: engine.device, milliseconds: performance.now() - begin };
   } catch (error) {
