@@ -13,7 +13,7 @@ export function view(): View {
   let running = false;
 
   const routine = h("select", {}, ...Object.entries(RACES).map(([value, { title }]) => h("option", { value }, title)));
-  const engine = engineField(client, "", () => clear());
+  const engine = engineField(client, () => clear());
   const start = h("button", { type: "button", class: "primary" }, "Start");
   const status = h("p", { class: "status", aria: { role: "status" } });
   const figure = h("div");
@@ -103,7 +103,7 @@ export function view(): View {
     const spec = RACES[chosen()];
     let end = "Done";
     try {
-      await client.call("race", { routine: chosen(), engine: engine.select.value }, (point) => {
+      await client.call("race", { routine: chosen(), engine: engine.value }, (point) => {
         points.push(point);
         draw();
         fill(

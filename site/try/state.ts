@@ -4,7 +4,6 @@ import { EXAMPLES, isOperation, OPERATIONS, type Operation } from "./operations.
 export interface State {
   readonly operation: Operation;
   readonly method: string;
-  /** "" while nobody has chosen one. */
   readonly engine: string;
   /** The name of an example whose numbers nobody has changed. */
   readonly example: string | undefined;
@@ -18,7 +17,7 @@ const MAX = 24_000; // what programs take as an address, with room
 export async function parametersOf({ operation, method, engine, example, texts }: State): Promise<URLSearchParams | undefined> {
   const parameters = new URLSearchParams({ op: operation });
   if (OPERATIONS[operation].methods && method !== defaultMethod(operation)) parameters.set("by", method);
-  if (engine !== "" && engine !== "wasm") parameters.set("engine", engine);
+  if (engine !== "wasm") parameters.set("engine", engine);
   if (example !== undefined) {
     parameters.set("example", example);
     return parameters;
@@ -47,7 +46,7 @@ export async function stateOf(parameters: URLSearchParams): Promise<State> {
     const text = unpacked[operand] ?? parameters.get(operand) ?? "";
     if (typeof text === "string") texts[operand] = text;
   }
-  return { operation, method, engine: parameters.get("engine") ?? "", example, texts };
+  return { operation, method, engine: parameters.get("engine") ?? "wasm", example, texts };
 }
 
 export const defaultMethod = (operation: Operation): string => OPERATIONS[operation].methods?.[0]?.[0] ?? "";

@@ -15,7 +15,7 @@ const IMPATIENT = 400; // a computation that has taken longer is ended by the ne
 
 export function view(): View {
   const client = new Client();
-  let state: State = { operation: "sum", method: "", engine: "", example: FIRST, texts: {} };
+  let state: State = { operation: "sum", method: "", engine: "wasm", example: FIRST, texts: {} };
   let fields: OperandField[] = [];
   const left = new Map<Operation, { state: State; files: Record<string, File> }>(); // operations that were shown before
   let written = ""; // the address that this view wrote last
@@ -32,7 +32,7 @@ export function view(): View {
   const result = h("section", { class: "result", aria: { label: "Result" } });
   const link = h("button", { type: "button" }, "Copy link");
   const shuffle = h("button", { type: "button" }, "Shuffle");
-  const engine = engineField(client, new URLSearchParams(location.hash.split("?")[1] ?? "").get("engine") ?? "", (kind) => {
+  const engine = engineField(client, (kind) => {
     state = { ...state, engine: kind };
     changed(0);
   });
@@ -133,7 +133,7 @@ export function view(): View {
     }, 300);
     try {
       const { operation, engine: kind } = state;
-      const answer = await client.call("compute", { operation, operands, method: method.value, engine: kind === "" ? "wasm" : kind });
+      const answer = await client.call("compute", { operation, operands, method: method.value, engine: kind });
       if (id !== run) return;
       for (const field of fields) field.say(answer.read[field.name] ?? "");
       fill(result, ...drawResult(answer, operation, client));
@@ -195,6 +195,9 @@ export function view(): View {
     fill(method, ...methods.map(([value, title]) => h("option", { value }, title)));
     method.value = next.method === "" ? defaultMethod(next.operation) : next.method;
     state = { ...state, method: method.value };
+    const kind = await engine.choose(next.engine);
+    if (id !== run) return; // another one was chosen meanwhile
+    state = { ...state, engine: kind };
     methodField.hidden = methods.length === 0;
     shuffle.hidden = operands.some(({ shape }) => shape !== "vector");
     let numbers = next.texts;
@@ -205,7 +208,7 @@ export function view(): View {
         if (id === run) fill(result, h("p", { class: "error" }, sentence((error as Error).message)));
         return;
       }
-    if (id !== run) return; // another one was chosen meanwhile
+    if (id !== run) return;
     for (const field of fields) field.set(dropped[field.name] ?? numbers[field.name] ?? "");
     changed(0);
   }
@@ -213,7 +216,6 @@ export function view(): View {
   async function show({ parameters }: Route): Promise<void> {
     if (fields.length > 0 && (parameters.size === 0 || parameters.toString() === written)) return void address();
     await load(parameters.size === 0 ? state : await stateOf(parameters));
-    if (state.engine !== "") engine.select.value = state.engine;
   }
 
   return { title: "Try", element, show: (route) => void show(route) };

@@ -6,7 +6,8 @@ const opened = new Map<string, Promise<Engine>>();
 export function engineOf(kind: string): Promise<Engine> {
   let engine = opened.get(kind);
   if (!engine) {
-    engine = open(kind as EngineKind);
+    // without WebAssembly the engine on this thread is plain TypeScript, with the same bits
+    engine = open(kind as EngineKind).catch((error) => (kind === "wasm" ? open() : Promise.reject(error)));
     opened.set(kind, engine);
     engine.catch(() => opened.delete(kind));
   }
