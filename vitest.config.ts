@@ -20,6 +20,7 @@ const ORDER = [
   "cli/",
   "report/",
   "package/",
+  "site/",
 ];
 
 class InOrder extends BaseSequencer {

@@ -65,20 +65,19 @@ const CHROMIUM_FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader",
 ];
+const SWIFTSHADER = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** A browser with a profile of its own. */
-export async function launch(kind: "chrome" | "firefox"): Promise<{ browser: Browser; close(): Promise<void> }> {
+/** A browser with a profile of its own. WebGPU is on the processor, and slow. */
+export async function launch(kind: "chrome" | "chrome with WebGPU" | "firefox"): Promise<{ browser: Browser; close(): Promise<void> }> {
   const profile = mkdtempSync(join(tmpdir(), "halfulp-profile-"));
   const path = (name: string): string => execFileSync("which", [name], { encoding: "utf8" }).trim();
   const browser = await puppeteer.launch({
-    browser: kind,
-    executablePath: path(kind === "chrome" ? (chromium() as string) : "firefox-esr"),
+    browser: kind === "firefox" ? kind : "chrome",
+    executablePath: path(kind === "firefox" ? "firefox-esr" : (chromium() as string)),
     headless: true,
     userDataDir: profile,
-    args: kind === "chrome" ? CHROMIUM_FLAGS : [],
+    args: kind === "firefox" ? [] : [...CHROMIUM_FLAGS, ...(kind === "chrome" ? [] : SWIFTSHADER)],
     protocolTimeout: 120_000,
   });
   return {
