@@ -17,6 +17,7 @@ const ORDER = [
   "ranks/",
   "problems/",
   "files/",
+  "everywhere/",
   "cli/",
   "report/",
   "package/",

@@ -3,13 +3,15 @@
 //   node scripts/carry.mjs [folder] [--before DIST]
 // On that machine: ./node bench/gpu.mjs, ./node bench/cores.mjs, ./node bench/ranks.mjs --ranks 16,
 // ./node bench/compare.mjs before/dist dist --opencl --large, and
-// HALFULP_ENGINES=opencl ./node tests/run.mjs
+// HALFULP_ENGINES=opencl ./node tests/run.mjs; ./node scripts/everywhere/everywhere.mjs --here --corpus large --json FILE and
+// ./node scripts/fuzz/fuzz.mjs --minutes 30 --ledger FILE, whose files npm run everywhere and npm run fuzz take with --merge FILE
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { commit } from "../bench/harness/provenance.mjs";
+import { buildOracles } from "./fuzz/oracles.mjs";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { before: { type: "string" } } });
 const folder = resolve(positionals[0] ?? "carry");
@@ -17,9 +19,13 @@ const before = values.before && resolve(values.before);
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 
 execFileSync(process.execPath, ["scripts/build.mjs", "--if-needed"], { stdio: "inherit" });
-for (const part of ["dist", "before", "bench", "tests", "node_modules"]) rmSync(join(folder, part), { recursive: true, force: true });
+for (const part of ["dist", "before", "bench", "tests", "scripts", "node_modules"])
+  rmSync(join(folder, part), { recursive: true, force: true });
 cpSync("dist", join(folder, "dist"), { recursive: true });
 cpSync("bench", join(folder, "bench"), { recursive: true, filter: (path) => path !== join("bench", "results") });
+for (const part of ["scripts/everywhere", "scripts/fuzz"])
+  cpSync(part, join(folder, part), { recursive: true, filter: (path) => !path.includes("node_modules") });
+await buildOracles(join(folder, "scripts/fuzz/built")); // that machine may have no compiler
 if (before) {
   cpSync(before, join(folder, "before/dist"), { recursive: true });
   writePackage(join(folder, "before"), dirname(before));

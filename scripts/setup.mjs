@@ -15,6 +15,7 @@ const NEEDS = [
 const PROGRAMS = [
   { chromium: "chromium" },
   { "firefox-esr": "firefox-esr" },
+  { "g++": "g++" }, // the oracles of npm run fuzz
   { "qemu-user-static": "qemu-s390x-static" },
   { mpich: "mpirun.mpich" },
   { "openmpi-bin": "mpirun.openmpi" },

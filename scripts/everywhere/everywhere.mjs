@@ -4,7 +4,7 @@
 //   npm run everywhere -- --quick               what npm run setup has installed, a few minutes; writes no file
 //   npm run everywhere -- --only qemu,Firefox   the rows with these words in their names or groups, the others as they were
 //   npm run everywhere -- --merge FILE          adds the rows that another machine has measured
-// On a machine without a network, in the folder of npm run carry:  ./node everywhere/everywhere.mjs --here --json FILE
+// On a machine without a network, in the folder of npm run carry:  ./node scripts/everywhere/everywhere.mjs --here --json FILE
 // The exit code is 1 if a hash differs, or if a configuration that is there fails.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -27,6 +27,8 @@ const { values } = parseArgs({
     fault: { type: "string" }, // of a test: the routine with a wrong bit, in the configurations that run.mjs runs
   },
 });
+const QUICKER = { large: "full", full: "short", short: "short" };
+const from = commit();
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const OTHER_MACHINES = "Other machines";
 const RESULTS = `${root}bench/results/everywhere.json`;
@@ -37,7 +39,7 @@ const isChosen = ({ name, group, quick }) =>
   (!values.quick || quick) && (words?.some((word) => `${group}, ${name}`.toLowerCase().includes(word)) ?? true);
 
 let rows;
-if (values.merge) rows = merged(values.merge.flatMap((file) => JSON.parse(readFileSync(file, "utf8")).rows));
+if (values.merge) rows = merged(values.merge.flatMap((file) => named(JSON.parse(readFileSync(file, "utf8")))));
 else {
   if (!values.quick && !values.here) fetchPackages();
   const list = values.here ? engines() : configurations();
@@ -63,7 +65,7 @@ console.log(
 const results = {
   benchmark: "everywhere",
   date: new Date().toISOString().slice(0, 10),
-  commit: commit(),
+  commit: from,
   machine: machine(),
   expected: sums(),
   rows,
@@ -80,7 +82,7 @@ function sums() {
 }
 
 async function measured({ group, name, corpus, missing, run }) {
-  const row = { group, name, corpus: values.corpus ?? corpus };
+  const row = { group, name, corpus: values.corpus ?? (values.quick ? QUICKER[corpus] : corpus) };
   process.stdout.write(`${`${group}: ${name}`.padEnd(64)} `);
   const outcome = missing === undefined ? judged(row, await run(row.corpus, limits())) : { ...row, status: "missing", reason: missing };
   const { status, seconds, wrong, reason } = outcome;
@@ -109,7 +111,7 @@ function judged(row, { error, version, device, seconds, hashes }) {
     seconds: Number(seconds.toFixed(2)),
     ...(wrong.size > 0 && { wrong: [...wrong] }),
     ...(count === routineNames.length ? { hashes: all } : { routines: Object.keys(hashes.short.routines) }),
-    commit: commit(),
+    commit: from,
   };
 }
 
@@ -120,11 +122,19 @@ function notMeasured() {
   return ["NVIDIA H200, opencl", "NVIDIA H200, webgpu"].map((name) => ({ group: OTHER_MACHINES, name, status: "not measured" }));
 }
 
-// The rows of another machine beside those that this one has measured; a row of the same name is replaced.
-function merged(found) {
-  const others = found
+// Rows that say where they were measured.
+function named({ machine: { processors, processor }, rows: found }) {
+  return found
     .filter(({ status }) => status !== "missing")
-    .map((row) => ({ ...row, group: OTHER_MACHINES, name: `${row.device ?? "unknown device"}, ${row.name}` }));
+    .map((row) => ({
+      ...row,
+      group: OTHER_MACHINES,
+      name: `${processors} x ${processor}: ${row.device ?? "unknown device"}, ${row.name}`,
+    }));
+}
+
+// The rows of another machine beside those that this one has measured; a row of the same name is replaced.
+function merged(others) {
   const open = notMeasured().filter(
     ({ name }) => !others.some((row) => name.split(", ").every((word) => row.name.toLowerCase().includes(word.toLowerCase()))),
   );

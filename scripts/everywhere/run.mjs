@@ -3,16 +3,14 @@
 //   node scripts/everywhere/run.mjs '{ "opening": "threads, 3", "corpus": "full" }'
 // Openings are "functions", a build of the kernels ("wasm-fma", "wasm-dekker", "reference"), and every configuration in the table of
 // engines. "list" prints those that this machine has.
-import { existsSync } from "node:fs";
 import process from "node:process";
 import { withFault } from "./fault.mjs";
 
 const { opening, corpus = "short", only, withoutWebAssembly = false, pools = [1, 2, 3, 7, 16], fault } = JSON.parse(process.argv[2]);
 if (withoutWebAssembly) delete globalThis.WebAssembly;
 
-// In a clone, and in the folder that npm run carry makes.
-const dist = ["../../dist/", "../dist/"].map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
-const part = (path) => import(new URL(path, dist).href);
+// Loaded now: what the library finds when it is loaded decides which kernels it takes.
+const part = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { everyOpening, synchronousFunctions } = await part("cli/engines.js");
 
 if (opening === "list") {

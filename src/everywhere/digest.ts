@@ -1,6 +1,6 @@
 // What a routine of the corpus has returned, as one running hash: numbers by their bits, as little-endian bytes on every machine.
 import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
-import { EngineError, HalfulpError } from "../arrays/errors.ts";
+import { EngineError, FormatError, HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import type { Real } from "../arrays/types.ts";
 import { swapBytes } from "../files/npy.ts";
 import { Sha256 } from "./sha256.ts";
@@ -38,8 +38,10 @@ export class Digest {
     } catch (error) {
       if (!(error instanceof HalfulpError) || error instanceof EngineError) throw error;
       this.word(error.name);
-      const { row, column, index, line } = error as { row?: number; column?: number; index?: number; line?: number };
-      for (const place of [row, column, index, line]) if (place !== undefined) this.number(place);
+      // Some machines give every error a line and a column: of the source.
+      if (error instanceof ValueError) for (const place of [error.row, error.column]) this.number(place);
+      if (error instanceof SingularError) this.number(error.index);
+      if (error instanceof FormatError) this.number(error.line);
     }
   }
 

@@ -1,5 +1,6 @@
 // Storing results in arrays of either format, with one NaN for all.
-import type { Real } from "../arrays/types.ts";
+import type { Format, Real } from "../arrays/types.ts";
+import { formatOf } from "../arrays/vectors.ts";
 import { storeNaN } from "./bits.ts";
 
 /** x[i] := v, where v is a number of x's format or NaN. */
@@ -28,8 +29,9 @@ export function clearColumns(R: Real, finite: readonly boolean[]): void {
   for (const [c, kept] of finite.entries()) if (!kept) for (let at = c; at < R.length; at += finite.length) R[at] = 0;
 }
 
-/** correct() for the finite columns of a row-major matrix. */
-export function correctColumns(X: Real, D: Real, finite: readonly boolean[]): void {
+/** correct() for the finite columns of a row-major matrix, whose numbers may be of a narrower format than its array. */
+export function correctColumns(X: Real, D: Real, finite: readonly boolean[], format: Format = formatOf(X)): void {
+  const round = format === "binary32" ? Math.fround : (v: number): number => v;
   for (const [c, kept] of finite.entries())
-    if (kept) for (let at = c; at < X.length; at += finite.length) store(X, at, (X[at] as number) + (D[at] as number) + 0);
+    if (kept) for (let at = c; at < X.length; at += finite.length) store(X, at, round((X[at] as number) + (D[at] as number)) + 0);
 }

@@ -67,6 +67,21 @@ describeEngines("many right-hand sides", (routines) => {
             }
       });
 
+  test("two steps of refinement of a binary32 system begin with numbers of binary32", async () => {
+    const floats = (...words: number[]): Float32Array => new Float32Array(Uint32Array.from(words).buffer);
+    const T = matrix(floats(0x803b29e7, 0x8124ee6e, 0x00ca1d53, 0x0030d8b2), 2, 2);
+    const b = floats(0x815e97af, 0x0159b506);
+    const B = matrix(
+      Float32Array.from({ length: 8 }, (_, at) => b[at >> 2] as number),
+      2,
+      4,
+    );
+    for (const refine of [1, 2, 3]) {
+      const options = { uplo: "upper", trans: true, refine } as const;
+      await sameColumns(await routines.extrsm(T, B, options), B, (each) => reference.extrsv(T, each, options), `refine ${refine}`);
+    }
+  });
+
   for (const refine of [0, 1])
     test(`LU.solve with refine ${refine}`, async () => {
       const random = new Random(SEED);

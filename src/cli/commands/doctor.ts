@@ -75,7 +75,10 @@ async function doctorOfMachine(args: Arguments, io: Io): Promise<Outcome> {
       ...section("Routines", args.flag("routines") ? Object.entries(expected.routines).map((row) => routine(row, tests)) : []),
       ...(tests.length === 0
         ? []
-        : ["", equal ? `All ${tests.length} return the same bits, the right ones: ${expected.all}` : `WRONG bits. Expected: ${expected.all}`]),
+        : [
+            "",
+            equal ? `All ${tests.length} return the same bits, the right ones: ${expected.all}` : `WRONG bits. Expected: ${expected.all}`,
+          ]),
     ].join("\n"),
     json: { command: "doctor", ...machine, engines: found, devices: list, missing, tests, corpus, expected: expected.all, equal },
     code: equal ? 0 : 1,

@@ -4,7 +4,7 @@
 import { interleave, separate } from "../../../arrays/columns.ts";
 import { contiguousLines, type StridedMatrix } from "../../../arrays/matrix.ts";
 import type { Real } from "../../../arrays/types.ts";
-import { aligned, copyPart } from "../../../arrays/vectors.ts";
+import { aligned, copyPart, formatOf } from "../../../arrays/vectors.ts";
 import { clearColumns, correct, correctColumns, finiteColumns } from "../../../exact/store.ts";
 import type { Substitution } from "../../kernels.ts";
 import type { Arena } from "../arena.ts";
@@ -352,7 +352,7 @@ export function* trsm(
     yield* pass(layout.RESIDUAL, right, solution, residual);
     for (const [g, columns] of finite.entries()) clearColumns(at(residual, g), columns);
     yield* pass(finish, residual, correction, correction);
-    for (const [g, columns] of finite.entries()) correctColumns(at(solution, g), at(correction, g), columns);
+    for (const [g, columns] of finite.entries()) correctColumns(at(solution, g), at(correction, g), columns, formatOf(data));
   }
   for (let g = 0; g < groups; g++) separate(arena.binary64, solution / 8 + g * size, GROUP_COLUMNS, X, g * GROUP_COLUMNS, how.upper);
 }

@@ -1,0 +1,59 @@
+// A thread of the fuzzer: slices of a tenth of a second, each of one routine on one engine, until it is ended or a bit is wrong.
+import { parentPort, workerData } from "node:worker_threads";
+import { loadOracles } from "./oracles.mjs";
+import { ALL, inputOf, judged, LOCAL, minimized, openedEngines, routinesOf, shown } from "./trial.mjs";
+
+const { paths, base, index, only, engines, fault } = workerData;
+const SLICE = 100; // milliseconds
+const YIELD = 64; // cases between looks at the clock
+
+// Shares of the time. Elements of vectors are cheap, systems are not.
+const SHARES = { "level 1": 8, matrices: 7, "sparse plans": 12, systems: 6, "mutated files": 16 };
+// Of the engines; those that are opened run in the first thread alone: a device is one, and a pool has threads of its own.
+const ENGINE_SHARES = { functions: 5, "wasm-dekker": 2, "wasm-fma": 1, reference: 1 };
+
+const oracles = await loadOracles(paths);
+const chosen = Object.entries(ALL).filter(
+  ([name, { family }]) => !only || only.some((word) => `${family}, ${name}`.toLowerCase().includes(word)),
+);
+const wheel = chosen.flatMap(([name, { family }]) => new Array(SHARES[family]).fill(name));
+const available = [...LOCAL, ...(index === 0 ? await openedEngines() : [])].filter(
+  (name) => !engines || engines.some((word) => name.includes(word)),
+);
+const opened = new Map();
+const engineWheel = available.flatMap((name) => new Array(ENGINE_SHARES[name] ?? 2).fill(name));
+
+let seed = (base * 64 + index) * 2 ** 32;
+let turn = index;
+for (;;) {
+  const name = wheel[(turn * 7919) % wheel.length];
+  const one = ALL[name];
+  const engine = one.withoutEngine ? "none" : engineWheel[Math.floor(turn / wheel.length + turn) % engineWheel.length];
+  turn++;
+  if (engine === undefined) continue;
+  if (!opened.has(engine)) opened.set(engine, engine === "none" ? {} : await routinesOf(engine, fault));
+  const routines = opened.get(engine);
+  if (!routines) continue;
+  parentPort.postMessage({ begins: { name, engine, seed } });
+  const begin = performance.now();
+  let [cases, elements] = [0, 0];
+  do {
+    for (let k = 0; k < YIELD; k++, seed++) {
+      const input = inputOf(one, seed);
+      const wrong = await judged(one, routines, input, oracles);
+      if (wrong !== "") await fail({ name, engine, seed, wrong, one, routines, input });
+      cases++;
+      elements += one.elements(input);
+      if (engine !== "none" && k % 8 === 7 && performance.now() - begin > SLICE) break;
+    }
+  } while (performance.now() - begin < SLICE);
+  if (oracles.disagreements() > 0) await fail({ name, engine, seed, wrong: "the oracles contradict each other", one, routines, input: {} });
+  parentPort.postMessage({ done: { name, engine, cases, elements: Math.round(elements), seconds: (performance.now() - begin) / 1000 } });
+}
+
+async function fail({ name, engine, seed: at, wrong, one, routines, input }) {
+  const smallest = await minimized(one, routines, input, oracles);
+  const left = await judged(one, routines, smallest, oracles);
+  parentPort.postMessage({ failure: { name, engine, seed: at, wrong, case: shown(smallest), left } });
+  await new Promise(() => {}); // until the main thread ends this one
+}

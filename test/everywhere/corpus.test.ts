@@ -1,0 +1,97 @@
+// The corpus: its hash function, its expected hashes, and that one wrong bit in any routine changes them.
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { ValueError } from "../../src/arrays/errors.ts";
+import { synchronousFunctions } from "../../src/cli/engines.ts";
+import { CORPUS_SIZES, type CorpusRoutines, hashes, routineNames } from "../../src/everywhere/corpus.ts";
+import { Digest } from "../../src/everywhere/digest.ts";
+import { EXPECTED } from "../../src/everywhere/expected.ts";
+import { Sha256 } from "../../src/everywhere/sha256.ts";
+import { kernels, Random, routinesOn } from "../../src/study.ts";
+import { FULL, SEED } from "../effort.ts";
+
+const { routines } = await synchronousFunctions().open();
+
+describe("SHA-256", () => {
+  test(`of random bytes in random pieces is that of node:crypto, HALFULP_SEED=${SEED}`, () => {
+    const random = new Random(SEED);
+    for (const n of [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000, 5000]) {
+      const bytes = Uint8Array.from({ length: n }, () => random.below(256));
+      const hash = new Sha256();
+      for (let at = 0; at < n; ) {
+        const end = at + 1 + random.below(100);
+        hash.update(bytes.subarray(at, end));
+        at = end;
+      }
+      expect(hash.hex()).toBe(createHash("sha256").update(bytes).digest("hex"));
+      expect(hash.hex()).toBe(hash.hex());
+    }
+  });
+});
+
+describe("the corpus", () => {
+  test("has the expected hashes on the synchronous functions", async () => {
+    const corpus = FULL ? "large" : "short";
+    const found = await hashes(routines, { corpus });
+    for (const size of CORPUS_SIZES) if (found[size]) expect(found[size]).toEqual(EXPECTED[size]);
+    expect(Object.keys(found)).toEqual(FULL ? [...CORPUS_SIZES] : ["short"]);
+  });
+
+  test("has the expected hashes on the reference engine", async () => {
+    const reference = { ...routines, ...routinesOn(kernels("reference") as never) } as unknown as CorpusRoutines;
+    expect((await hashes(reference)).short).toEqual(EXPECTED.short);
+  });
+
+  test("can be run in part, and tells what it does", async () => {
+    const told: unknown[] = [];
+    const only = ["exdot", "files: .npy"];
+    const { short, full } = await hashes(routines, { only, onRoutine: (...told1) => void told.push(told1) });
+    expect(told).toEqual([
+      ["exdot", 0, 2],
+      ["files: .npy", 1, 2],
+    ]);
+    expect([short.all, Object.keys(short.routines), full]).toEqual(["", only, undefined]);
+    expect(short.routines.exdot).toBe(EXPECTED.short.routines.exdot);
+  });
+
+  test("every routine has a hash of its own", () => {
+    for (const size of CORPUS_SIZES) {
+      expect(Object.keys(EXPECTED[size].routines)).toEqual(routineNames);
+      expect(new Set(Object.values(EXPECTED[size].routines)).size).toBe(routineNames.length);
+    }
+  });
+});
+
+describe("one wrong bit of a routine changes its hash, and no other", () => {
+  type WithFault = (routines: CorpusRoutines, fault: { routine: string; period: number }) => CorpusRoutines;
+  const program = new URL("../../scripts/everywhere/fault.mjs", import.meta.url).href;
+  const faulty = async (routine: string): Promise<CorpusRoutines> =>
+    ((await import(program)) as { withFault: WithFault }).withFault(routines, { routine, period: 5 });
+
+  const NAMES = [
+    ...["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "exgemm", "extrsv", "extrsm", "exlu"],
+    ...["exluBatch", "exspmv", "ilu0", "cg", "bicgstab", "gmres", "solve"],
+  ];
+  test.each(NAMES)("%s", async (routine) => {
+    const own = routineNames.filter((name) => name.split(", ").includes(routine));
+    const wrong = (await hashes(await faulty(routine), { only: own })).short;
+    for (const name of own.filter((each) => !each.startsWith("cg,")))
+      expect(wrong.routines[name], name).not.toBe(EXPECTED.short.routines[name]);
+    const another = routine === "exsum" ? "exdot" : "exsum";
+    expect((await hashes(await faulty(routine), { only: [another] })).short.routines[another]).toBe(EXPECTED.short.routines[another]);
+  });
+});
+
+test("an error counts with the places that it names, whatever else a machine has given it", async () => {
+  const digestOf = async (error: Error): Promise<string> => {
+    const out = new Digest();
+    await out.outcome(async () => {
+      throw error;
+    });
+    return out.hex();
+  };
+  const [plain, other] = [new ValueError("x", 3, 4), Object.assign(new ValueError("y", 3, 4), { line: 17 })];
+  expect(await digestOf(plain)).toBe(await digestOf(other));
+  expect(await digestOf(plain)).not.toBe(await digestOf(new ValueError("x", 3, 5)));
+  await expect(digestOf(new TypeError("x"))).rejects.toThrow(TypeError);
+});
