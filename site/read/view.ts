@@ -30,16 +30,17 @@ export function view(): View {
   wide.addEventListener("change", unfold);
   unfold();
 
-  query.addEventListener("input", async () => {
+  async function find(): Promise<void> {
     const { search } = await import("./search.ts");
     const results = search(query.value);
     const hasQuery = query.value.trim() !== "";
     fill(found, ...results.map(drawFound), hasQuery && results.length === 0 && h("p", { class: "hint" }, "Nothing found."));
     fill(count, hasQuery ? `${results.length} sections found` : "");
     list.hidden = hasQuery;
-  });
+  }
+  query.addEventListener("input", () => void find());
   query.addEventListener("keydown", ({ key }) => {
-    if (key === "Enter") found.querySelector("a")?.click();
+    if (key === "Enter") void find().then(() => found.querySelector("a")?.click());
   });
 
   function drawFound({ page, anchor, title, before, match, after }: Found): HTMLElement {

@@ -64,8 +64,8 @@ function use(result: unknown): void {
 
 const powers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => 2 ** (from + k));
 const SIZES: Record<RaceRoutine, readonly number[]> = {
-  exsum: powers(4, 24),
-  exdot: powers(4, 23),
+  exsum: powers(4, 23),
+  exdot: powers(4, 22),
   exgemv: powers(2, 11),
   exgemm: powers(2, 9),
   solve: [2, 4, 8, 16, 32, 64, 100, 150, 200, 300, 400, 600, 800],

@@ -114,6 +114,7 @@ describe.skipIf(CHROMIUM !== "")(`the page in Chromium${CHROMIUM}`, () => {
 
   test("the documentation is searched, and an example runs", async () => {
     await visit.click("Read");
+    await visit.see("input[type=search]");
     await visit.page.type("input[type=search]", "reusing a factorisation");
     await visit.see(".found a");
     await visit.page.keyboard.press("Enter");
