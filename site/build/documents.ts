@@ -98,7 +98,7 @@ export function renderDocument(page: DocumentPage, pages: readonly DocumentPage[
         const [language = "", ...marks] = (lang ?? "").split(" ");
         return `<pre tabindex="0" data-language="${escaped(language)}"${marks.includes("run") ? " data-run" : ""}><code>${escaped(text)}</code></pre>\n`;
       },
-      html: ({ text }: Tokens.HTML | Tokens.Tag): string => escaped(text),
+      html: ({ text }: Tokens.HTML | Tokens.Tag): string => (text.startsWith("<!--") ? "" : escaped(text)),
     },
   });
   const text = readFileSync(join(root, `${page.file}.md`), "utf8");

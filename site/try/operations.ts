@@ -82,6 +82,8 @@ export interface Answer {
   /** No dimension: a number. One: a vector. Two: a matrix, by rows. */
   readonly shape: readonly number[];
   readonly exact: Float64Array;
+  /** Whether `exact` is the exact result, rounded once; else it is only the same everywhere. */
+  readonly isExact: boolean;
   /** What ordinary arithmetic returns, or why that was not computed. */
   readonly ordinary: Float64Array | string;
   /** What `halfulp hash` prints for the exact result. */
@@ -154,7 +156,7 @@ export const EXAMPLES: Readonly<Record<string, ExampleSpec>> = {
     operation: "sparse",
     method: "lower",
     story:
-      "Every row adds and takes away ten million billions. The solution is 1, twelve times; ordinary arithmetic loses it in the third row.",
+      "Every row adds and takes away ten million billions. The solution is 1, twelve times. Ordinary arithmetic loses it in the third row.",
   },
   grid: {
     title: "A plate, heated",

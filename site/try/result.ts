@@ -2,11 +2,11 @@
 import type { Client } from "../page/client.ts";
 import { copy, duration, grouped, h } from "../page/dom.ts";
 import { decimal, drawBits, ulpsBetween, wrongBits } from "./bits.ts";
-import type { Answer, Operation } from "./operations.ts";
+import type { Answer } from "./operations.ts";
 
 const MAX_ROWS = 100; // of the table; the counts and the hash cover all
 
-export function drawResult(answer: Answer, operation: Operation, client: Client): Node[] {
+export function drawResult(answer: Answer, client: Client): Node[] {
   const { exact, ordinary, shape } = answer;
   if (exact.length === 0) return [h("p", { class: "empty" }, "The result is empty."), facts(answer, client)];
   const usual = typeof ordinary === "string" ? undefined : ordinary;
@@ -16,20 +16,20 @@ export function drawResult(answer: Answer, operation: Operation, client: Client)
   const first = usual === undefined ? 0 : worst(usual, exact);
   choose(first);
   return [
-    h("p", { class: `verdict ${wrong > 0 ? "bad" : "good"}`, aria: { role: "status" } }, verdict(answer, operation, wrong, first)),
+    h("p", { class: `verdict ${wrong > 0 ? "bad" : "good"}`, aria: { role: "status" } }, verdict(answer, wrong, first)),
     pair,
     ...(shape.length === 0 ? [] : [table(answer, first, choose)]),
     facts(answer, client),
   ];
 }
 
-function verdict({ exact, ordinary, shape }: Answer, operation: Operation, wrong: number, first: number): string {
+function verdict({ exact, isExact, ordinary, shape }: Answer, wrong: number, first: number): string {
   if (typeof ordinary === "string") return `Ordinary arithmetic: ${ordinary}.`;
   if (wrong === 0)
     return exact.length === 1 ? "Ordinary arithmetic is right to the last bit here." : "Here ordinary arithmetic has the same bits.";
   if (shape.length > 0) {
     const all = `${grouped(wrong)} of ${grouped(exact.length)} numbers`;
-    return `Ordinary arithmetic has other bits in ${all}${operation === "sparse" ? "." : `; ${nameOf(first, shape)} is the worst.`}`;
+    return `Ordinary arithmetic has other bits in ${all}${isExact ? `; ${nameOf(first, shape)} is the worst.` : "."}`;
   }
   const [x, right] = [ordinary[0] as number, exact[0] as number];
   if (Number.isNaN(x)) return "Ordinary arithmetic ends with no number at all.";
@@ -73,7 +73,7 @@ function nameOf(k: number, shape: readonly number[]): string {
   return cols === undefined ? `number ${k + 1}` : `row ${Math.floor(k / cols) + 1}, column ${(k % cols) + 1}`;
 }
 
-function drawPair({ exact, ordinary, shape }: Answer, k: number): Node[] {
+function drawPair({ exact, isExact, ordinary, shape }: Answer, k: number): Node[] {
   const right = exact[k] as number;
   const title = shape.length === 0 ? "" : `, ${nameOf(k, shape)}`;
   const card = (kind: string, name: string, x: number | undefined): HTMLElement =>
@@ -93,12 +93,12 @@ function drawPair({ exact, ordinary, shape }: Answer, k: number): Node[] {
       h("span", { class: "bits-sign" }, "sign"),
       h("span", { class: "bits-exponent" }, "exponent"),
       h("span", { class: "bits-fraction" }, "fraction"),
-      h("span", {}, h("b", { class: "wrong" }, "1"), " a bit that is wrong"),
+      h("span", {}, h("b", { class: "wrong" }, "1"), isExact ? " a bit that is wrong" : " a bit that differs"),
     ),
   ];
 }
 
-function table({ exact, ordinary, shape }: Answer, chosen: number, choose: (k: number) => void): HTMLElement {
+function table({ exact, isExact, ordinary, shape }: Answer, chosen: number, choose: (k: number) => void): HTMLElement {
   const body = h("tbody");
   const count = Math.min(exact.length, MAX_ROWS);
   const cols = shape[1];
@@ -130,7 +130,11 @@ function table({ exact, ordinary, shape }: Answer, chosen: number, choose: (k: n
   const head = h(
     "thead",
     {},
-    h("tr", {}, ...["", "ordinary", "halfulp", "wrong bits"].map((name) => h(name === "" ? "td" : "th", {}, name))),
+    h(
+      "tr",
+      {},
+      ...["", "ordinary", "halfulp", isExact ? "wrong bits" : "other bits"].map((name) => h(name === "" ? "td" : "th", {}, name)),
+    ),
   );
   const more =
     exact.length > count && h("p", { class: "hint" }, `The first ${count} of ${grouped(exact.length)}. The hash covers all of them.`);

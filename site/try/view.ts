@@ -136,7 +136,7 @@ export function view(): View {
       const answer = await client.call("compute", { operation, operands, method: method.value, engine: kind });
       if (id !== run) return;
       for (const field of fields) field.say(answer.read[field.name] ?? "");
-      fill(result, ...drawResult(answer, operation, client));
+      fill(result, ...drawResult(answer, client));
     } catch (error) {
       if (id !== run) return;
       const message = error instanceof Stopped ? "Stopped." : sentence((error as Error).message);

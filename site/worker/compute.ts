@@ -12,6 +12,8 @@ import { described, type Operand, readOperand } from "./operands.ts";
 export interface Plan<R> {
   readonly shape: readonly number[];
   exact(routines: R): Exact | Promise<Exact>;
+  /** Whether the result is the exact one, rounded once. Else it is only the same everywhere: each step of a method is exact, not its end. */
+  readonly isExact?: boolean;
   /** A text says why it is not computed. */
   readonly ordinary: (() => Float64Array) | string;
 }
@@ -78,12 +80,12 @@ function sumsPlan(operation: Operation, [x, y]: readonly Float64Array[]): Plan<S
   return undefined;
 }
 
-async function answer<R>({ shape, exact, ordinary }: Plan<R>, routines: R, device: string): Promise<Omit<Answer, "read">> {
+async function answer<R>({ shape, exact, isExact = true, ordinary }: Plan<R>, routines: R, device: string): Promise<Omit<Answer, "read">> {
   const { value, time: exactTime } = await timed(() => exact(routines));
   const { result, notes = [] } = value;
   const { value: usual, time: ordinaryTime } = await timed(() => (typeof ordinary === "string" ? ordinary : ordinary()));
   const sha256 = new Sha256().update(bytesOf(result)).hex();
-  return { shape, exact: result, ordinary: usual, sha256, exactTime, ordinaryTime, device, notes };
+  return { shape, isExact, exact: result, ordinary: usual, sha256, exactTime, ordinaryTime, device, notes };
 }
 
 // The time of a call in milliseconds. A short one is repeated, since clocks of browsers are coarse.

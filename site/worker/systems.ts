@@ -60,6 +60,7 @@ function sparseSystem(A: Sparse, b: Float64Array, method: string): Plan<Engine> 
   if (method === "cg")
     return {
       shape,
+      isExact: false,
       async exact(engine) {
         const { x, converged, iterations, residual, reason } = await engine.cg(A, b);
         const end = converged ? "" : ` It stopped without converging (${reason}).`;
@@ -70,6 +71,7 @@ function sparseSystem(A: Sparse, b: Float64Array, method: string): Plan<Engine> 
   const uplo = method === "upper" ? "upper" : "lower";
   return {
     shape,
+    isExact: false,
     exact: async (engine) => ({ result: await (await engine.sptrsv(A, { uplo })).solve(b) }),
     ordinary: () => plain.plainTriangle(A, b, uplo === "upper"),
   };
