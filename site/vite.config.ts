@@ -16,7 +16,15 @@ export default defineConfig({
   server: { headers, fs: { allow: [".."] } },
   preview: { headers },
   worker: { format: "es", plugins: () => [onlyForBrowsers()] },
-  build: { target: "es2022", outDir: "dist", emptyOutDir: true, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 1000 },
+  // light-dark() in the style sheet, as written: the button that switches the colours needs it
+  build: {
+    target: "es2022",
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
+    outDir: "dist",
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+  },
   define: { __VERSION__: JSON.stringify(version) },
   plugins: [onlyForBrowsers(), documents(), offline()],
 });

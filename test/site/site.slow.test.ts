@@ -1,7 +1,12 @@
 // The page in depth: every example on every engine, every example of the documentation, accessibility in both colours and on a phone,
 // Firefox, a page that is not isolated, addresses and files that make no sense.
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "puppeteer-core";
+import { createServer, preview } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listDocuments, renderDocument } from "../../site/build/documents.ts";
 import { EXAMPLES } from "../../site/try/operations.ts";
@@ -19,6 +24,7 @@ import {
   type Matrix,
   matrix,
   readMatrixMarket,
+  readNpy,
   type Sparse,
   solve,
   sptrsv,
@@ -143,6 +149,56 @@ describe.skipIf(CHROMIUM !== "")(`in Chromium${CHROMIUM}`, () => {
           wrong.push(`${id}: ${target} ${anchor}`);
       }
     expect(wrong).toEqual([]);
+  });
+
+  test("shuffling changes ordinary arithmetic and not the exact sum; the result is saved; the colours are switched", async () => {
+    const visit = await Visit.open(opened.browser, served.url, "#try?example=order");
+    const before = [await visit.reads(".card.exact .number", /./), await visit.text(".card.ordinary .number")];
+    const seen = new Set([before[1]]);
+    for (let k = 0; k < 5; k++) {
+      const values = await visit.page.$eval("#operand-x", (field) => (field as HTMLTextAreaElement).value);
+      await visit.click("Shuffle");
+      expect(await visit.page.$eval("#operand-x", (field) => (field as HTMLTextAreaElement).value)).not.toBe(values);
+      await new Promise((resolve) => setTimeout(resolve, 1000)); // the pause after a key, and the computation
+      expect(await visit.text(".card.exact .number")).toBe(before[0]);
+      seen.add(await visit.text(".card.ordinary .number"));
+    }
+    expect(seen.size).toBeGreaterThan(2);
+
+    const downloads = mkdtempSync(join(tmpdir(), "halfulp-downloads-"));
+    const session = await visit.page.createCDPSession();
+    await session.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: downloads });
+    await visit.click("Save as .npy");
+    const file = join(downloads, "result.npy");
+    await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+    expect(hashOf(readNpy(readFileSync(file)) as Float64Array)).toBe(await visit.text(".hash"));
+    await rm(downloads, { recursive: true });
+
+    const paper = (): Promise<string> => visit.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const colours = [await paper()];
+    await visit.page.click("#theme");
+    colours.push(await paper());
+    await visit.page.reload();
+    await visit.see(".hero");
+    expect(colours[0]).not.toBe(colours[1]);
+    expect(await paper()).toBe(colours[1]);
+    expect(visit.complaints).toEqual([]);
+    await visit.page.evaluate(() => localStorage.clear());
+    await visit.page.close();
+  });
+
+  test("npm run site:serve and site:dev send the headers that threads need", async () => {
+    const configFile = fileURLToPath(new URL("../../site/vite.config.ts", import.meta.url));
+    const built = await preview({ configFile, logLevel: "error", build: { outDir: folder as string }, preview: { port: 4321 } });
+    const sources = await createServer({ configFile, logLevel: "error", server: { port: 4322 } });
+    await sources.listen();
+    for (const url of [built.resolvedUrls?.local[0], sources.resolvedUrls?.local[0]]) {
+      const { headers } = await fetch(url as string);
+      expect(headers.get("Cross-Origin-Opener-Policy")).toBe("same-origin");
+      expect(headers.get("Cross-Origin-Embedder-Policy")).toBe("require-corp");
+    }
+    await built.close();
+    await sources.close();
   });
 
   test("a keyboard is enough", async () => {

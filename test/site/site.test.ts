@@ -32,9 +32,8 @@ describe.skipIf(CHROMIUM !== "")(`the page in Chromium${CHROMIUM}`, () => {
     await visit.reads(".card.ordinary .number", /^4$/);
     await visit.reads(".card.exact .number", /^3\.14$/);
     expect(await visit.page.$$eval(".card.ordinary b.wrong", (bits) => bits.length)).toBe(28);
-    const files = [...new Set(visit.requests.map((url) => new URL(url).pathname.slice(1) || "index.html"))];
-    // the service worker then fetches the rest, in the background
-    const first = files.slice(0, files.indexOf("serviceWorker.js") + 1 || undefined);
+    // what the page and its worker have asked for; the service worker fetches the rest in the background
+    const first = [...new Set(visit.requests.map((url) => new URL(url).pathname.slice(1) || "index.html"))];
     const size = first.reduce(
       (sum, name) => sum + (existsSync(join(folder, name)) ? gzipSync(readFileSync(join(folder, name))).length : 0),
       0,
@@ -102,6 +101,8 @@ describe.skipIf(CHROMIUM !== "")(`the page in Chromium${CHROMIUM}`, () => {
     expect(line).toContain(EXPECTED.short.all.slice(0, 16));
     expect(line).toMatch(/wasm [0-9a-f]{16} .*threads [0-9a-f]{16} /);
     expect(await visit.page.$$(".hashes .bad")).toEqual([]);
+    await visit.click("Copy the line");
+    await visit.reads(".share button", /Copied|Selected/);
   });
 
   test("a race draws its points as it runs, and stops", async () => {
