@@ -24,7 +24,7 @@ interface Run {
 }
 
 export function view(): View {
-  let client = new Client();
+  const client = new Client();
   let corpus: CorpusSize = "short";
   let running = false;
 
@@ -73,7 +73,6 @@ export function view(): View {
       finish(runs, published.table);
     } catch (error) {
       fill(status, error instanceof Stopped ? "Stopped." : `The self-test could not run: ${(error as Error).message}.`);
-      client = new Client();
     } finally {
       running = false;
       fill(start, "Run the self-test again");

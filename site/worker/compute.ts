@@ -1,6 +1,5 @@
 // One computation of the part "Try": the operands are read, the library computes exactly, this worker computes in ordinary arithmetic.
 import * as vectorRoutines from "../../src/api/vectorRoutines.ts";
-import { EngineError } from "../../src/arrays/errors.ts";
 import { embeddedVectors } from "../../src/engines/embeddedVectors.ts";
 import { Sha256 } from "../../src/everywhere/sha256.ts";
 import { bytesOf } from "../../src/files/npy.ts";
@@ -40,15 +39,9 @@ export async function compute({ operation, operands: sources, method, engine }: 
   }
   const sums = sumsPlan(operation, operands as Float64Array[]);
   if (sums && engine === "wasm") return { read, ...(await answer(sums, vectorRoutines, embeddedVectors().name)) };
-  const { engineOf, forget } = await import("./engineOf.ts");
-  try {
-    const opened = await engineOf(engine);
-    const plan = sums ?? (await import("./systems.ts")).planFor(operation, operands, method);
-    return { read, ...(await answer(plan, opened, opened.device)) };
-  } catch (error) {
-    if (error instanceof EngineError) forget(engine); // a lost device: the next call opens the engine again
-    throw error;
-  }
+  const { withEngine } = await import("./engineOf.ts");
+  const plan = sums ?? (await import("./systems.ts")).planFor(operation, operands, method);
+  return { read, ...(await withEngine(engine, (opened) => answer(plan, opened, opened.device))) };
 }
 
 function sumsPlan(operation: Operation, [x, y]: readonly Float64Array[]): Plan<Sums> | undefined {

@@ -1,8 +1,7 @@
 // The part "Same bits": the corpus of `halfulp doctor` on an engine of this browser, and the published hashes.
 import { type CorpusSize, hashes, routineNames } from "../../src/everywhere/corpus.ts";
 import { EXPECTED } from "../../src/everywhere/expected.ts";
-import { EngineError } from "../../src/index.ts";
-import { engineOf, forget } from "./engineOf.ts";
+import { withEngine } from "./engineOf.ts";
 
 export interface Table {
   /** The hash of all routines. */
@@ -21,14 +20,8 @@ export async function corpusOn(
   report: (progress: { name: string; done: number; of: number }) => void,
 ): Promise<{ table: Table; device: string; milliseconds: number }> {
   const begin = performance.now();
-  const engine = await engineOf(kind);
-  try {
+  return withEngine(kind, async (engine) => {
     const found = await hashes(engine, { corpus, onRoutine: (name, done, of) => report({ name, done, of }) });
-    const table = found[corpus];
-    if (!table) throw new EngineError(`corpus: no hashes of the ${corpus} corpus`);
-    return { table, device: engine.device, milliseconds: performance.now() - begin };
-  } catch (error) {
-    if (error instanceof EngineError) forget(kind);
-    throw error;
-  }
+    return { table: found[corpus] as Table, device: engine.device, milliseconds: performance.now() - begin };
+  });
 }
