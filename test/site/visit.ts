@@ -130,19 +130,19 @@ export class Visit {
     return text.split(/\s+/).join(" ").trim();
   }
 
-  /** Waits until the text there matches. */
+  /** Waits until the text there matches, and returns it. */
   async reads(selector: string, pattern: RegExp, seconds = 60): Promise<string> {
-    await this.page.waitForFunction(
+    const found = await this.page.waitForFunction(
       (where, source, flags) => {
-        const element = document.querySelector(where) as HTMLElement | null;
-        return element !== null && new RegExp(source, flags).test(element.innerText.split(/\s+/).join(" ").trim());
+        const text = (document.querySelector(where) as HTMLElement | null)?.innerText.split(/\s+/).join(" ").trim();
+        return text !== undefined && new RegExp(source, flags).test(text) ? { text } : undefined;
       },
       { timeout: seconds * SECONDS, polling: 50 },
       selector,
       pattern.source,
       pattern.flags,
     );
-    return this.text(selector);
+    return ((await found.jsonValue()) as { text: string }).text;
   }
 
   /** Clicks the button or link with this text. */
