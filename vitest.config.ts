@@ -21,6 +21,7 @@ const ORDER = [
   "cli/",
   "report/",
   "package/",
+  "site/",
 ];
 
 class InOrder extends BaseSequencer {

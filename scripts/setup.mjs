@@ -14,6 +14,7 @@ const NEEDS = [
 // The same for programs.
 const PROGRAMS = [
   { chromium: "chromium" },
+  { "firefox-esr": "firefox-esr" },
   { "g++": "g++" }, // the oracles of npm run fuzz
   { "qemu-user-static": "qemu-s390x-static" },
   { mpich: "mpirun.mpich" },
