@@ -162,7 +162,7 @@ describe("text by numpy.savetxt", () => {
     const file = put("S.txt", "# a b y\n 2  1\t5\n 1  3 10\n");
     for (const argv of [
       ["--columns", "a,b", "-c", "y"],
-      ["--columns", "1-2", "-c", "3"],
+      ["--columns", "1..2", "-c", "3"],
     ])
       expect(await json(["solve", file, file, ...argv])).toMatchObject({ x: [1, 3] });
   });

@@ -69,7 +69,7 @@ describe.each(commands)("%s %j", (command, flags) => {
     const { x } = await json([command, files.A, files.b, ...flags]);
     const lines = all.map((i) => `${delimiter.trim() === "" && delimiter !== "\t" ? "   " : ""}${[...row(i), b[i]].join(delimiter)}\n`);
     const file = put("t.csv", lines.join(""));
-    expect(await json([command, file, file, "--columns", "1-6", "-c", "7", ...options, ...flags])).toMatchObject({ x });
+    expect(await json([command, file, file, "--columns", "1..6", "-c", "7", ...options, ...flags])).toMatchObject({ x });
   });
   test("rows with missing values: refused, or left out with their right-hand sides", async () => {
     const { x } = await json([command, files.A, files.b, ...flags]);
@@ -82,7 +82,7 @@ describe.each(commands)("%s %j", (command, flags) => {
       "gaps.csv",
       `${[...names.map((_, k) => `c${k}`), "y"].join(",")}\n${rows.map((cells) => `${cells.join(",")}\n`).join("")}`,
     );
-    const argv = [command, file, file, "--columns", "1-6", "-c", "y", ...flags];
+    const argv = [command, file, file, "--columns", "1..6", "-c", "y", ...flags];
     await refused(argv, /gaps.csv: line 4 has no value in column 4, expected a number/);
     expect(await json([...argv, "--missing", "skip"])).toMatchObject({ x, skipped: 3 });
     expect((await halfulp([...argv, "--missing", "skip"])).out).toMatch(/^skipped +3$/m);
@@ -104,7 +104,13 @@ test("rows are left out of .npy files beside a table, and of lu", async () => {
   await refused(["cg", mtx("S.mtx", laplacian(7, 1)), right, "--missing", "skip"], /S.mtx is sparse, expected a dense matrix if rows/);
   const lines = [...all.map((i) => row(i).join(",")), "1,2,,4,5,6"].join("\n");
   expect((await json(["lu", put("lu.csv", lines), "--missing", "skip"])).sha256).toBe((await json(["lu", files.A])).sha256);
-  // A start is no equation.
+  // Ranges of age or months may be names.
+  const ages = put("ages.csv", "10-20,2024-12\n1,2\n3,4\n");
+  expect((await json(["sum", ages, "-c", "10-20"])).value).toBe(4);
+  expect((await json(["lu", ages, "--columns", "2024-12,10-20"])).sha256).toBe((await json(["lu", put("n.csv", "2,1\n4,3\n")])).sha256);
+  // A start is no equation, and has one column.
+  const start = put("start.csv", "s\n1\n2\n3\n4\n5\n6\n");
+  expect(await json(["cg", table, table, ...COLUMNS, "-c", "y", "--x0", start])).toMatchObject({ unknowns: 6 });
   await refused(["cg", files.A, files.b, "--missing", "skip", "--x0", put("x0.csv", "1\n\n3\n4\n5\n6\n")], /x0.csv: line 2 has no value/);
 });
 
@@ -172,8 +178,8 @@ describe("options that do not fit", () => {
   test.each<[readonly string[], RegExp]>([
     [["solve", square, right, "--columns", "a,c"], /square.csv: no column is named "c", expected one of "a", "b"/],
     [["solve", square, right, "--columns", "1,3"], /square.csv: line 1 has 2 columns, expected at least 3/],
-    [["solve", square, right, "--columns", "1-999999999"], /square.csv: line 1 has 2 columns, expected at least 999999999/],
-    [["solve", square, right, "--columns", "2-1"], /--columns is "2-1", expected a range that ascends/],
+    [["solve", square, right, "--columns", "1..999999999"], /square.csv: line 1 has 2 columns, expected at least 999999999/],
+    [["solve", square, right, "--columns", "2..1"], /--columns is "2\.\.1", expected a range that ascends/],
     [["solve", square, right, "--columns", "a,,b"], /--columns is "a,,b", expected names or numbers with commas between them/],
     [["solve", square, right, "--columns", '"a'], /--columns is "\\"a", expected names or numbers/],
     [["solve", square, right, "--columns", "a,b", "--header", "no"], /--columns is "a", expected a column number with --header no/],
@@ -185,7 +191,7 @@ describe("options that do not fit", () => {
     [["solve", files.A, files.b, "--columns", "1"], /--columns is for CSV files, and no operand is one/],
     [["sum", files.b, "--missing", "skip"], /--missing is for CSV files, and no operand is one/],
     [["sum", files.b, "-c", "price"], /--column is for CSV files, and no operand is one/],
-    [["sum", square, "-c", "1-2"], /--column is "1-2", expected one column/],
+    [["sum", square, "-c", "1..2"], /--column is "1..2", expected one column/],
     [["lu", mtx("L.mtx", laplacian(2, 2)), "--headerless", "yes"], /--headerless is "yes", expected sizes or entries/],
     [["lu", square, "-c", "a"], /lu: Unknown option '-c'/],
     [

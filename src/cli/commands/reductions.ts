@@ -119,7 +119,7 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
   const table = tableOptions(args);
   if (columns.length > args.operands.length)
     throw new UsageError(`--column is given ${columns.length} times, expected at most once per file`);
-  const range = columns.find((column) => /^\d+-\d+$/.test(column));
+  const range = columns.find((column) => /^\d+\.\.\d+$/.test(column));
   if (range !== undefined) throw new UsageError(`--column is "${range}", expected one column`);
   checkColumns("column", columns, table.header);
   checkOnce(name, args.operands);

@@ -14,7 +14,7 @@ import { Records } from "./records.ts";
 export const BLANKS = "whitespace";
 
 export interface CsvOptions {
-  /** Names of columns, positions from 1, or ranges of positions such as 2-5. Default: the first column of a vector, all of a matrix. */
+  /** Names of columns, positions from 1, or ranges of positions such as 2..5. Default: the first column of a vector, all of a matrix. */
   readonly columns?: readonly string[] | undefined;
   /** A character, or BLANKS. Default: a comma, or a tab if the file name ends in .tsv. */
   readonly delimiter?: string | undefined;
@@ -24,7 +24,7 @@ export interface CsvOptions {
   readonly missing?: "refuse" | "skip" | undefined;
 }
 
-const POSITIONS = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/;
+const POSITIONS = /^([1-9]\d{0,8})(?:\.\.([1-9]\d{0,8}))?$/;
 /** A position, not a name. */
 export const POSITION = /^[1-9]\d{0,8}$/;
 

@@ -41,7 +41,7 @@ export const MATRIX_OPTIONS: Options = {
   columns: {
     type: "string",
     value: "LIST",
-    help: "CSV: columns of the matrix: names, numbers from 1 or ranges (2-5), with commas; default: all",
+    help: "CSV: columns of the matrix: names, numbers from 1 or ranges (2..5), with commas; default: all",
   },
   ...TABLE_OPTIONS,
   duplicates: { type: "string", value: "D", help: "Matrix Market: refuse (default) or add entries at the same place" },
@@ -66,7 +66,7 @@ Matrices and vectors are .npy, Matrix Market or CSV files, members of .npz files
 columns, or standard input (-), once. Of a table, --columns and --column choose columns, by the names in line 1 or by numbers.
 --symmetric is lower or either, --headerless is sizes or entries.`;
 
-/** An operand of a command. An equation is a row of the matrix, or its right-hand side. */
+/** An operand of a command. An equation is a row of the matrix, or its right-hand side; the options for columns are for these. */
 export interface Operand {
   readonly path: string;
   readonly kind: "matrix" | "vector";
@@ -107,7 +107,7 @@ export function readingsOf(
       delimiter,
       header,
       missing: holdsEquations ? missing : "refuse",
-      columns: columns[kind]?.length === 0 ? undefined : columns[kind],
+      columns: columns[kind]?.length === 0 || !holdsEquations ? undefined : columns[kind],
     },
     mtx,
   }));
@@ -133,7 +133,7 @@ export function checkColumns(option: string, columns: readonly string[], header:
   const named = columns.find((column) => !isPosition(column));
   if (header === "no" && named !== undefined) throw new UsageError(`--${option} is "${named}", expected a column number with --header no`);
   for (const column of columns) {
-    const [from, to = from] = column.split("-").map(Number);
+    const [from, to = from] = column.split("..").map(Number);
     if (isPosition(column) && (from as number) > (to as number))
       throw new UsageError(`--${option} is "${column}", expected a range that ascends`);
   }
