@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { KINDS } from "../../dist/engines/table.js";
 import { bundle, inBrowser } from "./shells.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -122,14 +123,17 @@ function browsers() {
   ].flatMap(([name, command, quick]) => {
     const version = printed(command, "--version");
     const missing = version ? undefined : `apt-get install ${command}`;
-    return [
+    const openings = [
       ["functions", "functions"],
       ["threads, 3", { kind: "threads", options: { threads: 3 } }],
-    ].map(([label, opening]) => ({
+    ];
+    // Of Debian's browsers, Chromium has WebGPU.
+    if (command === "chromium" && KINDS.includes("webgpu")) openings.push(["webgpu", { kind: "webgpu" }]);
+    return openings.map(([label, opening]) => ({
       group: "Browsers",
       name: `${name}, ${label}`,
-      corpus: "full",
-      quick,
+      corpus: label === "webgpu" ? "short" : "full",
+      quick: quick && label !== "webgpu",
       missing,
       run: async (corpus, { seconds }) => ({ ...(await inBrowser(command, { opening, corpus }, seconds)), version }),
     }));
@@ -174,8 +178,9 @@ function processors() {
     const missing = !installed ? `apt-get install qemu-user-static ${libraries}` : binary ? undefined : NEEDS_NPM;
     const command = [emulator, "-L", `/usr/${folder}`, binary];
     const endian = processor === "s390x" ? "s390x, big-endian" : processor;
+    // Only aarch64 has WebAssembly with SIMD: there is none in Node on ppc64le, and on a big-endian machine it cannot serve.
     const rows = [["functions", "full"]];
-    if (processor !== "s390x") rows.push(["threads, 2", "short"]);
+    if (processor === "aarch64") rows.push(["threads, 2", "short"]);
     return rows.map(([opening, corpus]) => ({
       group: "Other processors, emulated by qemu",
       name: `${endian}, ${opening}`,

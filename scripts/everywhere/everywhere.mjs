@@ -2,7 +2,7 @@
 // as JSON (bench/results/everywhere.json) and as a page (docs/everywhere.md).
 //   npm run everywhere                          all of it, an hour; fetches runtimes from npm, once
 //   npm run everywhere -- --quick               what npm run setup has installed, a few minutes; writes no file
-//   npm run everywhere -- --only qemu,Firefox   the rows with these words in their names or groups, the others as they were
+//   npm run everywhere -- --only qemu --only firefox   the rows with one of these in their names or groups; the others stay
 //   npm run everywhere -- --merge FILE          adds the rows that another machine has measured
 // On a machine without a network, in the folder of npm run carry:  ./node scripts/everywhere/everywhere.mjs --here --json FILE
 // The exit code is 1 if a hash differs, or if a configuration that is there fails.
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean" },
     here: { type: "boolean" },
-    only: { type: "string" },
+    only: { type: "string", multiple: true },
     corpus: { type: "string" },
     json: { type: "string" },
     merge: { type: "string", multiple: true },
@@ -34,25 +34,29 @@ const OTHER_MACHINES = "Other machines";
 const RESULTS = `${root}bench/results/everywhere.json`;
 const before = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : { rows: [] };
 
-const words = values.only?.toLowerCase().split(",");
+const words = values.only?.map((word) => word.toLowerCase());
 const isChosen = ({ name, group, quick }) =>
   (!values.quick || quick) && (words?.some((word) => `${group}, ${name}`.toLowerCase().includes(word)) ?? true);
 
+const isRecorded = !values.quick && !values.here && !values.fault && values.json === undefined;
 let rows;
 if (values.merge) rows = merged(values.merge.flatMap((file) => named(JSON.parse(readFileSync(file, "utf8")))));
 else {
   if (!values.quick && !values.here) fetchPackages();
   const list = values.here ? engines() : configurations();
-  rows = [];
-  for (const each of list) {
-    if (isChosen(each)) rows.push(await measured(each));
-    else {
-      const earlier = before.rows.find(({ group, name }) => group === each.group && name === each.name);
-      if (words && earlier) rows.push(earlier);
-    }
-  }
   const elsewhere = before.rows.filter(({ group }) => group === OTHER_MACHINES);
-  if (!values.quick && !values.here) rows.push(...(elsewhere.length > 0 ? elsewhere : notMeasured()));
+  const others = values.quick || values.here ? [] : elsewhere.length > 0 ? elsewhere : notMeasured();
+  // What is not chosen, or not yet measured, stays as it was.
+  const found = list.map((each) =>
+    isRecorded ? before.rows.find(({ group, name }) => group === each.group && name === each.name) : undefined,
+  );
+  const current = () => [...found.filter(Boolean), ...others];
+  for (const [k, each] of list.entries()) {
+    if (!isChosen(each)) continue;
+    found[k] = await measured(each);
+    if (isRecorded) record(current()); // a run of an hour may be ended
+  }
+  rows = current();
 }
 
 const bad = rows.filter(({ status }) => status === "different" || status === "failed");
@@ -62,20 +66,19 @@ console.log(
     ? `\n${equal.length} configurations, one hash: ${EXPECTED.short.all}`
     : `\nWRONG: ${bad.map(({ name, wrong, reason }) => `${name} (${wrong?.join("; ") ?? reason})`).join(", ")}`,
 );
-const results = {
-  benchmark: "everywhere",
-  date: new Date().toISOString().slice(0, 10),
-  commit: from,
-  machine: machine(),
-  expected: sums(),
-  rows,
-};
-if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
-else if (!values.quick && !values.fault) {
-  writeFileSync(RESULTS, `${JSON.stringify(results, null, 1)}\n`);
+if (values.json) writeFileSync(values.json, `${JSON.stringify(resultsOf(rows), null, 1)}\n`);
+else if (isRecorded) record(rows);
+process.exit(bad.length === 0 ? 0 : 1);
+
+function resultsOf(measurements) {
+  const date = new Date().toISOString().slice(0, 10);
+  return { benchmark: "everywhere", date, commit: from, machine: machine(), expected: sums(), rows: measurements };
+}
+
+function record(measurements) {
+  writeFileSync(RESULTS, `${JSON.stringify(resultsOf(measurements), null, 1)}\n`);
   execFileSync(process.execPath, [fileURLToPath(new URL("../everywhereDocs.mjs", import.meta.url))], { stdio: "inherit" });
 }
-process.exit(bad.length === 0 ? 0 : 1);
 
 function sums() {
   return Object.fromEntries(CORPUS_SIZES.map((size) => [size, EXPECTED[size].all]));

@@ -25,8 +25,11 @@ export async function bundle(corpus, folder) {
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 
+// WebGPU on the processor.
+const SWIFTSHADER = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
 const BROWSERS = {
-  chromium: (profile) => ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`],
+  chromium: (profile) => ["--headless", "--no-sandbox", "--disable-dev-shm-usage", ...SWIFTSHADER, `--user-data-dir=${profile}`],
   "firefox-esr": (profile) => ["--headless", "--no-remote", "--profile", profile],
 };
 

@@ -2,7 +2,7 @@
 // a function of its seed alone.
 
 import { Accumulator } from "../../dist/api/accumulator.js";
-import { HalfulpError, SingularError, ValueError } from "../../dist/arrays/errors.js";
+import { SingularError, ValueError } from "../../dist/arrays/errors.js";
 import { matrix } from "../../dist/arrays/matrix.js";
 import { csc, csr } from "../../dist/arrays/sparse.js";
 import { arrow, grid, Inputs, KINDS, scattered } from "../../dist/everywhere/inputs.js";
@@ -562,6 +562,3 @@ export const CASES = {
   bicgstab: krylov("bicgstab"),
   gmres: krylov("gmres"),
 };
-
-/** Whether an error is one that the library throws on purpose. */
-export const isNamed = (error) => error instanceof HalfulpError;

@@ -1,6 +1,7 @@
 // Mutated files for npm run fuzz: valid .npy, Matrix Market and CSV files with a few bytes changed, moved, lost or doubled. A reader must
 // return something, and then something that survives a round trip, or throw one of the library's own errors.
 
+import { HalfulpError } from "../../dist/arrays/errors.js";
 import { matrix } from "../../dist/arrays/matrix.js";
 import { csc } from "../../dist/arrays/sparse.js";
 import { csvChunks, csvMatrix } from "../../dist/cli/input/csv.js";
@@ -170,8 +171,8 @@ const mutations = (kind) => ({
     return { survives, error, milliseconds: performance.now() - begin };
   },
   elements: () => 0,
-  judge(_, { survives, error, milliseconds }, { isNamed }) {
-    if (error !== undefined && !isNamed(error)) return `threw ${error?.stack ?? error}`;
+  judge(_, { survives, error, milliseconds }) {
+    if (error !== undefined && !(error instanceof HalfulpError)) return `threw ${error?.stack ?? error}`;
     if (milliseconds > TOO_LONG) return `took ${milliseconds} ms`;
     return survives ? "" : "does not survive a round trip";
   },

@@ -144,7 +144,7 @@ struct Signs {
   }
   // The sign of this sum minus (-1)^negative a b 2^e.
   int compare(bool negative, uint64_t a, uint64_t b, int e) const {
-    static Signs rest;
+    static thread_local Signs rest;
     rest.clear();
     if (high > low) memcpy(rest.d + low, d + low, (high - low) * sizeof *d);
     rest.low = low; rest.high = high;
@@ -214,7 +214,7 @@ static bool isRounded(double r, const Target& t, Mode mode, const Format& f) {
 
 // ---------------------------------------------------------------- a sum for both
 
-static int disagreements = 0;
+static thread_local int disagreements = 0; // workers share this library
 
 struct Sum {
   Digits digits; Signs signs;
@@ -285,7 +285,7 @@ static bool holds(const void* p, long i, int single, double v) {
   return a == b;
 }
 
-static Sum sum, other;
+static thread_local Sum sum, other;
 
 extern "C" {
 

@@ -24,8 +24,8 @@ describe("doctor", () => {
       expect(out).toContain(`  ${kind.padEnd(7)}  ${device ?? `missing: ${reason}`}\n`);
     expect(out).not.toContain("Self-test");
   });
-  test("--routines prints the hash of each routine; --corpus takes a size", async () => {
-    const { code, out } = await halfulp(["doctor", "--routines"]);
+  test("--routines prints the hash of each routine, with --list the expected one; --corpus takes a size", async () => {
+    const { code, out } = await halfulp(["doctor", "--list", "--routines"]);
     expect(code).toBe(0);
     for (const [name, hash] of Object.entries(EXPECTED.short.routines)) expect(out).toContain(`  ${name.padEnd(39)}  ${hash}\n`);
     expect((await halfulp(["doctor", "--corpus", "tiny"])).err).toContain('--corpus is "tiny", expected short, full or large');

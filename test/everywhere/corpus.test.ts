@@ -66,7 +66,7 @@ describe("one wrong bit of a routine changes its hash, and no other", () => {
   type WithFault = (routines: CorpusRoutines, fault: { routine: string; period: number }) => CorpusRoutines;
   const program = new URL("../../scripts/everywhere/fault.mjs", import.meta.url).href;
   const faulty = async (routine: string): Promise<CorpusRoutines> =>
-    ((await import(program)) as { withFault: WithFault }).withFault(routines, { routine, period: 5 });
+    ((await import(program)) as { withFault: WithFault }).withFault(routines, { routine, period: 3 });
 
   const NAMES = [
     ...["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "exgemm", "extrsv", "extrsm", "exlu"],

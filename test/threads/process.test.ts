@@ -92,17 +92,16 @@ describe("a process", () => {
     expect(await run(script, "--input-type=module", "-e")).toBe("3\n0");
   });
 
-  test("that may not generate code has neither wasm nor threads, and is told why by name", async () => {
+  test.each([
+    ["that may not generate code", "delete globalThis.WebAssembly;", "WebAssembly, which is not allowed here"],
+    ["without SIMD", "WebAssembly.validate = () => false;", "WebAssembly with SIMD, which this runtime does not have"],
+  ])("%s has neither wasm nor threads, and is told why by name", async (_, hidden, missing) => {
     const script = `
       for (const { available, reason } of (await engines()).slice(0, 2)) console.log(available, reason);
       for (const kind of ["wasm", "threads"]) await open(kind).catch((error) => console.log(error.name, error.message));
       const { kind, device } = await open("auto");
       console.log(kind, device, exdot(Float64Array.of(3), Float64Array.of(4)));`;
-    const hidden = `delete globalThis.WebAssembly;`;
-    const reasons = [
-      'the engine needs WebAssembly, which is not allowed here; open("auto") runs plain TypeScript',
-      "threads need WebAssembly, which is not allowed here",
-    ];
+    const reasons = [`the engine needs ${missing}; open("auto") runs plain TypeScript`, `threads need ${missing}`];
     const lines = [...reasons.map((reason) => `false ${reason}`), ...reasons.map((reason) => `EngineError open: ${reason}`)];
     expect(await run(`${hidden}${script}`)).toBe([...lines, "wasm reference 12", "0"].join("\n"));
   });
