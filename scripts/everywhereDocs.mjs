@@ -8,6 +8,7 @@ import { fillTables } from "./docTables.mjs";
 const results = join(dirname(fileURLToPath(import.meta.url)), "../bench/results");
 const read = (name) => (existsSync(join(results, name)) ? JSON.parse(readFileSync(join(results, name), "utf8")) : undefined);
 
+const TOTAL = "";
 const SAID = { different: "**different**", failed: "failed", missing: "missing", "not measured": "not measured" };
 
 fillTables("docs/everywhere.md", {
@@ -32,19 +33,22 @@ fillTables("docs/everywhere.md", {
   fuzz() {
     const ledger = read("fuzz-ledger.json");
     if (!ledger) return "No campaign has been recorded.";
-    const sums = {};
-    for (const { what, cases, elements = 0, seconds } of ledger.entries) {
-      sums[what] ??= { cases: 0, elements: 0, seconds: 0 };
-      sums[what].cases += cases;
-      sums[what].elements += elements;
-      sums[what].seconds += seconds;
+    const families = new Map();
+    for (const { what, family, cases, elements, seconds } of ledger.entries) {
+      if (!families.has(family)) families.set(family, new Map());
+      for (const name of [what, TOTAL]) {
+        const sum = families.get(family).get(name) ?? [0, 0, 0];
+        families.get(family).set(name, [sum[0] + cases, sum[1] + elements, sum[2] + seconds]);
+      }
     }
+    const row = (name, numbers) => `| ${name} | ${numbers.map((n) => grouped(Math.round(n))).join(" | ")} |`;
     return [
       "| what | cases | elements | seconds |",
       "| --- | ---: | ---: | ---: |",
-      ...Object.entries(sums).map(
-        ([what, sum]) => `| ${what} | ${grouped(sum.cases)} | ${grouped(sum.elements)} | ${grouped(Math.round(sum.seconds))} |`,
-      ),
+      ...[...families].flatMap(([family, rows]) => [
+        row(`**${family}**`, rows.get(TOTAL)),
+        ...[...rows].filter(([name]) => name !== TOTAL).map(([name, numbers]) => row(name, numbers)),
+      ]),
     ].join("\n");
   },
 });

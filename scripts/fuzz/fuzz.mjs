@@ -5,6 +5,7 @@
 //   npm run fuzz -- --repeat exdot --engines functions --case 123456
 //   npm run fuzz -- --merge FILE                adds the ledger of another machine, written there with --ledger FILE
 // --seed gives the inputs; default: another one each time. A campaign may be ended with Ctrl-C, and is recorded up to there.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,8 @@ import { commit, machine } from "../../bench/harness/provenance.mjs";
 import { buildOracles, loadOracles } from "./oracles.mjs";
 import { ALL, inputOf, judged, minimized, routinesOf, shown } from "./trial.mjs";
 
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const LEDGER = here("../../bench/results/fuzz-ledger.json");
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "1" },
@@ -24,7 +27,7 @@ const { values } = parseArgs({
     repeat: { type: "string" },
     case: { type: "string" },
     merge: { type: "string" },
-    ledger: { type: "string", default: fileURLToPath(new URL("../../bench/results/fuzz-ledger.json", import.meta.url)) },
+    ledger: { type: "string", default: LEDGER },
     fault: { type: "string" }, // of a test: the routine whose last bit is wrong
   },
 });
@@ -43,8 +46,7 @@ const STUCK = 120_000; // milliseconds in one slice of a tenth of a second: a ha
 const base = values.seed === undefined ? Date.now() % 32_768 : Number(values.seed);
 const threads = Number(values.threads);
 const from = commit();
-const begin = performance.now();
-const deadline = begin + 60_000 * Number(values.minutes);
+let deadline = Number.POSITIVE_INFINITY; // the time counts from the first case on
 const sums = new Map();
 let failure;
 
@@ -63,7 +65,10 @@ const finished = new Promise((resolve) => {
     });
     const state = { since: performance.now(), task: { name: "its start", engine: "none", seed: 0 } };
     worker.on("message", ({ begins, done, failure: wrong }) => {
-      if (begins) Object.assign(state, { since: performance.now(), task: begins });
+      if (begins) {
+        Object.assign(state, { since: performance.now(), task: begins });
+        deadline = Math.min(deadline, state.since + 60_000 * Number(values.minutes));
+      }
       if (done) add(done);
       if (wrong) {
         failure ??= wrong;
@@ -140,6 +145,7 @@ function record() {
 function writeLedger(entries) {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
   writeFileSync(values.ledger, `{ "benchmark": "fuzz", "entries": [\n${lines.join(",\n")}\n] }\n`);
+  if (values.ledger === LEDGER) execFileSync(process.execPath, [here("../everywhereDocs.mjs")], { stdio: "inherit" });
 }
 
 async function repeat() {
