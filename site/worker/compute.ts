@@ -2,7 +2,7 @@
 import * as vectorRoutines from "../../src/api/vectorRoutines.ts";
 import { embeddedVectors } from "../../src/engines/embeddedVectors.ts";
 import { Sha256 } from "../../src/everywhere/sha256.ts";
-import { bytesOf } from "../../src/files/npy.ts";
+import { bytesOf } from "../../src/files/bytes.ts";
 import { plainDot, plainSum } from "../../src/report/measure/plain.ts";
 import { type Answer, OPERATIONS, type Operation, type Task } from "../try/operations.ts";
 import { described, type Operand, readOperand } from "./operands.ts";

@@ -63,7 +63,7 @@ async function readFile(file: File): Promise<Operand> {
       ),
     );
   if (/\.mtx$/i.test(name)) return inFile(name, readMatrixMarket(decoded(file.stream())));
-  if (/\.[ct]sv$/i.test(name)) return csvMatrix(name, pieces(file.stream()));
+  if (/\.[ct]sv$/i.test(name)) return csvMatrix(name, pieces(file.stream()), {});
   if (/\.txt$/i.test(name)) return readText(name, await file.text(), false);
   throw new FormatError(`${name}: expected a name that ends in .csv, .npy, .mtx or .txt`, 0);
 }

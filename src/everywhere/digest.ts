@@ -2,7 +2,7 @@
 import { LITTLE_ENDIAN } from "../arrays/byteOrder.ts";
 import { EngineError, FormatError, HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import type { Real } from "../arrays/types.ts";
-import { swapBytes } from "../files/npy.ts";
+import { swapBytes } from "../files/bytes.ts";
 import { Sha256 } from "./sha256.ts";
 
 export class Digest {
