@@ -13,6 +13,7 @@ import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
 import { plan } from "./sparse/plan.ts";
+import { spmv } from "./sparse/spmv.ts";
 
 /** Runs work and returns a promise of its result. */
 type Run = (work: Work<unknown>) => Promise<unknown>;
@@ -37,7 +38,7 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
     },
-    spmv: call("exspmv", host.spmv),
+    spmv: call("exspmv", spmv),
     ilu0: call("ilu0", host.ilu0),
     plan: (...args: Args<"plan">) => run(plan(device, ...args)),
     krylov: host.krylov(run, device),

@@ -1,8 +1,7 @@
 // y := alpha A x + beta y for a sparse matrix on the device: rows that the certificate proves, then the others exactly. Called by the engine,
 // and by the iterative solvers, which prepare a matrix once.
 import { EngineError } from "../../../arrays/errors.ts";
-import type { Integers, Operand } from "../../../arrays/operands.ts";
-import { isOnHost } from "../../../arrays/operands.ts";
+import { type Integers, isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newIntegers, newVector } from "../../../arrays/vectors.ts";
 import type { DeviceBuffer, Work } from "../../device.ts";
@@ -12,8 +11,8 @@ import type { SparseOperator } from "../../kernels.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { BINDING_ALIGNMENT } from "../device/pieces.ts";
 import * as host from "../host.ts";
-import { exactSources, filterSources } from "./sources.ts";
-import { spmv as source, spmvExact as exactSource } from "./sources.generated.ts";
+import { spmvExact as exactSource, spmv as source } from "./sources.generated.ts";
+import { exactSources, filterSources, lanesOfRow } from "./sources.ts";
 
 /** Rows whose entries fit a binding: the bindings of indices and values begin at entry `firstEntry`. */
 interface RowRange {
@@ -26,7 +25,6 @@ interface RowRange {
 /** A matrix by rows on the device. */
 export interface DeviceProduct {
   readonly rows: number;
-  readonly cols: number;
   readonly width: number; // bytes of a number
   readonly parts: number; // lanes that share a row
   readonly pointers: DeviceBuffer;
@@ -36,10 +34,6 @@ export interface DeviceProduct {
 }
 
 const GROUP = 64;
-// A lane adds at most this many products to a window (exact/window.wgsl).
-const MAX_PRODUCTS = 2 ** 22;
-// Entries of a row for each lane, about.
-const ENTRIES_PER_LANE = 4;
 // Rows that one launch of the exact stage takes: a row of a thousand entries takes some 10 microseconds.
 const MAX_EXACT_ROWS = 4096;
 
@@ -55,14 +49,7 @@ export function* spmv(scope: Scope, alpha: number, A: SparseOperator, x: Operand
 }
 
 /** Start y := alpha A x + beta y for a finite alpha, and settle what the certificate does not prove. */
-export function* multiply(
-  scope: Scope,
-  product: DeviceProduct,
-  alpha: number,
-  x: DeviceBuffer,
-  beta: number,
-  y: DeviceBuffer,
-): Work<void> {
+export function* multiply(scope: Scope, product: DeviceProduct, alpha: number, x: DeviceBuffer, beta: number, y: DeviceBuffer): Work<void> {
   const { device } = scope;
   if (product.rows === 0) return;
   const undecided = scope.scratch(4 * (1 + product.rows));
@@ -136,9 +123,7 @@ export function* prepareProduct(scope: Scope, A: SparseOperator): Work<DevicePro
   const begins = fits ? undefined : ((yield* host.fetch(scope, pointers))[0] as Int32Array);
   const maxEntries = Math.floor((device as WebgpuDevice).maxBindingBytes / width) - 2 * BINDING_ALIGNMENT;
   const ranges = begins ? cut(scope.routine, begins, maxEntries) : [{ firstRow: 0, rows, firstEntry: 0, entries }];
-  const wanted = Math.max(entries / Math.max(1, rows) / ENTRIES_PER_LANE, cols / MAX_PRODUCTS, 1);
-  const parts = Math.min(GROUP, 2 ** Math.floor(Math.log2(wanted)) * (cols > MAX_PRODUCTS ? 2 : 1));
-  return { ...matrix, rows, cols, width, parts, ranges };
+  return { ...matrix, rows, width, parts: lanesOfRow(entries, rows, cols, GROUP), ranges };
 }
 
 const onDevice = (scope: Scope, array: Integers): DeviceBuffer => (isOnHost(array) ? scope.copy(array) : bufferOf(array));
@@ -169,7 +154,10 @@ function cut(routine: string, pointers: Int32Array, maxEntries: number): RowRang
     const firstEntry = Math.floor((pointers[first] as number) / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
     let last = first;
     while (last < rows && (pointers[last + 1] as number) - firstEntry <= maxEntries) last++;
-    if (last === first) throw new EngineError(`${routine}: row ${first} of A has ${(pointers[first + 1] as number) - (pointers[first] as number)} entries, expected at most ${maxEntries} (a binding)`);
+    if (last === first)
+      throw new EngineError(
+        `${routine}: row ${first} of A has ${(pointers[first + 1] as number) - (pointers[first] as number)} entries, expected at most ${maxEntries} (a binding)`,
+      );
     ranges.push({ firstRow: first, rows: last - first, firstEntry, entries: (pointers[last] as number) - firstEntry });
     first = last;
   }

@@ -36,10 +36,10 @@ fn spmvExact(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
   let place = groupIndex(group, groups);
   if (place >= args.count) { return; }
   let i = undecided[1u + args.first + place];
-  let from = pointers[i] - args.firstEntry;
-  let length = select(0u, pointers[i + 1u] - args.firstEntry - from, args.reads != 0u);
+  let start = pointers[i] - args.firstEntry;
+  let length = select(0u, pointers[i + 1u] - args.firstEntry - start, args.reads != 0u);
   row = i;
-  begin = from;
+  begin = start;
   entries = length;
   sumTerms(lane, length + u32(!isZero(vec2<u32>(args.betaLow, args.betaHigh))));
   if (lane == 0u) { y[i] = storedOf(roundSum(Sum(leadingDigits(), 0u, 0), SINGLE).bits); }
