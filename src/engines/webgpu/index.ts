@@ -12,6 +12,8 @@ import type { Configuration, Probe } from "../table.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
+import { map } from "./reductions/elementwise.ts";
+import { accumulate, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
 import { spmv } from "./sparse/spmv.ts";
 
@@ -28,9 +30,9 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
   const firstNotFinite = (routine: string, array: EngineArray) =>
     run(inScope(device, routine, (scope) => host.firstNotFinite(scope, array)));
   return {
-    accumulate: call("accumulate", host.accumulate),
-    reduce: call("reduce", host.reduce),
-    map: call("map", host.map),
+    accumulate: call("accumulate", accumulate),
+    reduce: call("reduce", reduce),
+    map: call("map", map),
     gemv: call("exgemv", host.gemv),
     gemm: call("exgemm", host.gemm),
     trsv: call("extrsv", host.trsv),
