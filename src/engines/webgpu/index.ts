@@ -9,6 +9,7 @@ import { inScope, type Scope } from "../deviceScope.ts";
 import type { Kernels } from "../kernels.ts";
 import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
+import { gemv } from "./dense/gemv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
@@ -32,7 +33,7 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     accumulate: call("accumulate", accumulate),
     reduce: call("reduce", reduce),
     map: call("map", map),
-    gemv: call("exgemv", host.gemv),
+    gemv: call("exgemv", gemv),
     gemm: call("exgemm", host.gemm),
     trsv: call("extrsv", host.trsv),
     trsm: call("extrsm", host.trsm),
