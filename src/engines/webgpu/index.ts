@@ -9,6 +9,7 @@ import { inScope, type Scope } from "../deviceScope.ts";
 import type { Kernels } from "../kernels.ts";
 import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
+import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
@@ -34,7 +35,7 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     reduce: call("reduce", reduce),
     map: call("map", map),
     gemv: call("exgemv", gemv),
-    gemm: call("exgemm", host.gemm),
+    gemm: call("exgemm", gemm),
     trsv: call("extrsv", host.trsv),
     trsm: call("extrsm", host.trsm),
     *lu(...args: Args<"lu">): Routine<number> {

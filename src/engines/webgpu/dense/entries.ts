@@ -1,8 +1,8 @@
-// The exact stage of exgemv and exgemm on a device: entries that a window does not prove are listed, then computed exactly.
+// The entries of exgemv and exgemm on a device from their windows. Those that are not proved are listed, then computed exactly.
 import type { Device, DeviceBuffer, DeviceMatrix, KernelArgument, Work } from "../../device.ts";
 import type { Scope } from "../../deviceScope.ts";
 import { gather, round, settle, window, words } from "../exact/sources.generated.ts";
-import { entries } from "./sources.generated.ts";
+import { entries, finish } from "./sources.generated.ts";
 
 /** Matrices on a device, each in one binding, and a list of the entries of C that are not proved: their number, then i * C.cols + j. */
 export interface Product {
@@ -20,6 +20,22 @@ export function newList(scope: Scope, entries: number): DeviceBuffer {
   const list = scope.scratch(4 + 4 * entries);
   scope.device.fill(list, new Uint32Array(1), 0, 4);
   return list;
+}
+
+const FINISHING = 64; // work-items in a group
+
+/** Round the entries of C from windows: `parts` for each, in which `lanes` lanes added the terms. */
+export function finishEntries(
+  { device }: Scope,
+  { alpha, A, beta, C, single, list }: Product,
+  records: DeviceBuffer,
+  parts: number,
+  lanes: number,
+): void {
+  const kernel = device.kernel("finishEntries", [words, window, round, gather, finish], { GROUP: FINISHING, SINGLE: Number(single) });
+  const loss = A.cols + 3 * lanes; // n + 3 L: see window.wgsl
+  const args = [Float64Array.of(alpha), Float64Array.of(beta), ...strides(C), C.rows, C.cols, parts, loss];
+  device.launch(kernel, [Math.ceil((C.rows * C.cols) / FINISHING)], [FINISHING], [records, C.buffer, list, ...args]);
 }
 
 const GROUP = 64;

@@ -7,10 +7,10 @@ import type { Scope } from "../../deviceScope.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { BINDING_ALIGNMENT, spread } from "../device/pieces.ts";
 import { RECORD } from "../exact/layout.ts";
-import { gather, round, window, words } from "../exact/sources.generated.ts";
+import { gather, window, words } from "../exact/sources.generated.ts";
 import * as host from "../host.ts";
-import { newList, type Product, settleEntries } from "./entries.ts";
-import { gemvFinish, gemv as source } from "./sources.generated.ts";
+import { finishEntries, newList, type Product, settleEntries } from "./entries.ts";
+import { gemv as source } from "./sources.generated.ts";
 
 export function* gemv(scope: Scope, alpha: number, A: StridedOperand, x: Operand, beta: number, y: Operand): Work<void> {
   const device = scope.device as WebgpuDevice;
@@ -25,7 +25,8 @@ export function* gemv(scope: Scope, alpha: number, A: StridedOperand, x: Operand
     const list = newList(scope, left.rows);
     const B = columnOf(from, 0, left.cols);
     const product = { alpha: reads ? alpha : 1, A: left, B, beta, C: columnOf(into, first, left.rows), single, list };
-    launch(scope, product);
+    const { records, parts, lanes } = windowsOf(scope, left, { buffer: from, count: 1, offset: 0, step: 1, column: 0 }, single, false);
+    finishEntries(scope, product, records, parts, lanes);
     products.push(product);
   }
   for (const product of products) yield* settleEntries(scope, product);
@@ -77,43 +78,55 @@ export function* blocksOf(
 }
 
 // Lanes along contiguous memory, and enough groups to keep the device busy.
-const MAX_LENGTH = 2 ** 22;
+const MAX_LENGTH = 2 ** 21;
 const MIN_LENGTH = 128;
 const GROUPS_PER_UNIT = 16;
+const MAX_PARTS = 64; // a lane adds the windows of all parts
 
-function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix) {
+function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix, count: number) {
   const group = device.type === "gpu" ? 128 : 16;
-  const colLanes = colStride === 1 ? group / 4 : 4;
+  const colLanes = Math.abs(colStride) === 1 ? group / 4 : 4;
   const rowLanes = group / colLanes;
   const blocks = Math.ceil(rows / rowLanes);
-  const parts = Math.max(1, Math.min(Math.ceil((GROUPS_PER_UNIT * device.computeUnits) / blocks), Math.floor(cols / MIN_LENGTH)));
+  const wanted = Math.ceil((GROUPS_PER_UNIT * device.computeUnits) / (blocks * count));
+  const parts = Math.max(1, Math.min(wanted, Math.floor(cols / MIN_LENGTH), MAX_PARTS));
   const length = Math.min(MAX_LENGTH, Math.ceil(cols / parts));
   return { group, rowLanes, colLanes, blocks, length, parts: Math.ceil(cols / length) };
 }
 
-const FINISHING = 64; // work-items in a group
-
-function launch(scope: Scope, { alpha, A, B, beta, C, single, list }: Product): void {
-  const { device } = scope;
-  const { offset, rowStride, colStride, rows, cols } = A;
-  const { group, rowLanes, colLanes, blocks, length, parts } = cols > 0 ? shapeFor(device, A) : { ...NOTHING };
-  const records = scope.scratch(4 * RECORD * rows * parts);
-  const SINGLE = Number(single);
-  if (parts > 0) {
-    const defines = { GROUP: group, ROW_LANES: rowLanes, COL_LANES: colLanes, BY_ROWS: Number(colStride === 1), SINGLE };
-    const kernel = device.kernel("gemv", [words, window, gather, source], defines);
-    const args = [A.buffer, B.buffer, records, offset, rowStride, colStride, rows, cols, length];
-    device.launch(kernel, [...spread(blocks), parts], [group], args);
-  }
-  const finish = device.kernel("gemvFinish", [words, window, round, gather, gemvFinish], { GROUP: FINISHING, SINGLE });
-  const lanes = parts * colLanes;
-  const scalars = [Float64Array.of(alpha), Float64Array.of(beta)];
-  device.launch(
-    finish,
-    [Math.ceil(rows / FINISHING)],
-    [FINISHING],
-    [records, C.buffer, list, ...scalars, C.offset, rows, parts, cols + 3 * lanes], // n + 3 L: see window.wgsl
-  );
+/** The windows of A times vectors: see gemv.wgsl. */
+export interface Windows {
+  readonly records: DeviceBuffer;
+  readonly parts: number;
+  /** The lanes whose windows were added. */
+  readonly lanes: number;
 }
 
-const NOTHING = { group: 1, rowLanes: 1, colLanes: 1, blocks: 0, length: 0, parts: 0 };
+/** The vectors that a matrix is multiplied by: element j of vector c is element offset + c * column + j * step of the buffer. */
+export interface Vectors {
+  readonly buffer: DeviceBuffer;
+  readonly count: number;
+  readonly offset: number;
+  readonly step: number;
+  readonly column: number;
+}
+
+/** Compute the windows of A x, or of -A x if `negative`, into `records` if it is given. */
+export function windowsOf(scope: Scope, A: DeviceMatrix, x: Vectors, single: boolean, negative: boolean, given?: DeviceBuffer): Windows {
+  const { device } = scope;
+  const { offset, rowStride, colStride, rows, cols } = A;
+  if (cols === 0 || rows === 0) return { records: given ?? scope.scratch(16), parts: 0, lanes: 0 };
+  const { group, rowLanes, colLanes, blocks, length, parts } = shapeFor(device, A, x.count);
+  const records = given ?? scope.scratch(4 * RECORD * rows * parts * x.count);
+  const defines = {
+    GROUP: group,
+    ROW_LANES: rowLanes,
+    COL_LANES: colLanes,
+    BY_ROWS: Number(Math.abs(colStride) === 1),
+    SINGLE: Number(single),
+  };
+  const kernel = device.kernel("gemv", [words, window, gather, source], defines);
+  const shape = [offset, rowStride, colStride, rows, cols, length, parts, negative ? 2 ** 31 : 0];
+  device.launch(kernel, [...spread(blocks), parts * x.count], [group], [A.buffer, x.buffer, records, ...shape, x.offset, x.step, x.column]);
+  return { records, parts, lanes: parts * colLanes };
+}
