@@ -11,6 +11,7 @@ import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
+import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
@@ -36,8 +37,8 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     map: call("map", map),
     gemv: call("exgemv", gemv),
     gemm: call("exgemm", gemm),
-    trsv: call("extrsv", host.trsv),
-    trsm: call("extrsm", host.trsm),
+    trsv: call("extrsv", trsv),
+    trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
     },

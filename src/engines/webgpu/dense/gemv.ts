@@ -82,6 +82,10 @@ const MAX_LENGTH = 2 ** 21;
 const MIN_LENGTH = 128;
 const GROUPS_PER_UNIT = 16;
 const MAX_PARTS = 64; // a lane adds the windows of all parts
+/** The most windows that a row has in `count` products. */
+export const maxWindows = (device: Device, count: number): number =>
+  Math.min(MAX_PARTS * count, GROUPS_PER_UNIT * device.computeUnits + count);
+export const WINDOW_BYTES = 4 * RECORD;
 
 function shapeFor(device: Device, { rows, cols, colStride }: DeviceMatrix, count: number) {
   const group = device.type === "gpu" ? 128 : 16;
@@ -117,7 +121,7 @@ export function windowsOf(scope: Scope, A: DeviceMatrix, x: Vectors, single: boo
   const { offset, rowStride, colStride, rows, cols } = A;
   if (cols === 0 || rows === 0) return { records: given ?? scope.scratch(16), parts: 0, lanes: 0 };
   const { group, rowLanes, colLanes, blocks, length, parts } = shapeFor(device, A, x.count);
-  const records = given ?? scope.scratch(4 * RECORD * rows * parts * x.count);
+  const records = given ?? scope.scratch(WINDOW_BYTES * rows * parts * x.count);
   const defines = {
     GROUP: group,
     ROW_LANES: rowLanes,
