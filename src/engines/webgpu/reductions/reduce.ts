@@ -103,6 +103,8 @@ function addRecords(records: Int32Array, into: Superaccumulator, units: number):
 // This number of units of a digit, as a bound: not zero if it underflows.
 const boundOf = (units: number, digit: number): number => Math.max(units * 2 ** (32 * digit + LOWEST_EXPONENT), Number.MIN_VALUE);
 
+const countOf = ({ pieces }: Terms): number => pieces.reduce((sum, { count }) => sum + count, 0);
+
 const groupsFor = (device: Device, count: number): number => {
   const { group, groups } = launchOn(device);
   return Math.max(1, Math.min(groups * device.computeUnits, Math.ceil(count / (2 * group))));
@@ -124,8 +126,7 @@ function* follow(scope: Scope, terms: Terms, into: Superaccumulator): Work<Found
   }
   const records = new Int32Array(WORDS * total);
   yield device.read(memory, records);
-  const count = terms.pieces.reduce((sum, piece) => sum + piece.count, 0);
-  return addRecords(records, into, count + 3 * total * launchOn(device).group); // n + 3 L: see window.wgsl
+  return addRecords(records, into, countOf(terms) + 3 * total * launchOn(device).group); // n + 3 L: see window.wgsl
 }
 
 // Windows of one launch, and then of further ones: typical terms reach over two.
@@ -133,12 +134,19 @@ const WINDOWS = 3;
 const MORE_WINDOWS = 8;
 
 /**
- * Add all terms exactly, window by window from this digit down. `isEnough` is asked after each launch, with a bound of what is left.
+ * Add all terms exactly, window by window from this digit down. After each launch `settle` gets a bound of what is left: its result, if it has
+ * one, ends that.
  */
-function* addAll(scope: Scope, terms: Terms, from: number, into: Superaccumulator, isEnough: (bound: number) => boolean): Work<void> {
+function* addAll(
+  scope: Scope,
+  terms: Terms,
+  from: number,
+  into: Superaccumulator,
+  settle: (bound: number) => number | undefined,
+): Work<number | undefined> {
   const { device } = scope;
   const kernel = kernelOn(device, "reduceExactly", terms);
-  const terms_ = terms.pieces.reduce((sum, piece) => sum + piece.count, 0);
+  const count = countOf(terms);
   let windows = WINDOWS;
   for (let top = from; top > EMPTY; windows = MORE_WINDOWS) {
     const launches = terms.pieces.map((piece) => ({ ...piece, groups: groupsFor(device, piece.count) }));
@@ -146,8 +154,8 @@ function* addAll(scope: Scope, terms: Terms, from: number, into: Superaccumulato
     const memory = scope.scratch(4 * WORDS * total);
     const lowest: number[] = []; // of the last window, the records of each piece
     let first = 0;
-    for (const { x, y, count, groups } of launches) {
-      device.launch(kernel, [groups, windows], [], [x, y, memory, count, groups, first, top]);
+    for (const { x, y, count: length, groups } of launches) {
+      device.launch(kernel, [groups, windows], [], [x, y, memory, length, groups, first, top]);
       first += groups * windows;
       lowest.push(first - groups, first);
     }
@@ -159,8 +167,10 @@ function* addAll(scope: Scope, terms: Terms, from: number, into: Superaccumulato
     for (let i = 0; i < lowest.length; i += 2)
       for (let at = lowest[i] as number; at < (lowest[i + 1] as number); at++) top = Math.max(top, records[WORDS * at + RECORD] as number);
     // A term loses less than a unit of the last digit.
-    if (top > EMPTY && isEnough(boundOf(terms_, digit))) return;
+    const result = top > EMPTY ? settle(boundOf(count, digit)) : undefined;
+    if (result !== undefined) return result;
   }
+  return undefined;
 }
 
 /** A reduction, rounded once. */
@@ -173,8 +183,7 @@ export function* reduce(scope: Scope, op: Reduction, x: Operand, y: Operand, roo
   let result = sum.special() === undefined ? settle(bound) : roundSum(sum, root, mode, format);
   if (result === undefined) {
     sum.clear();
-    yield* addAll(scope, terms, top, sum, (lost) => (result = settle(lost)) !== undefined);
-    result ??= roundSum(sum, root, mode, format);
+    result = (yield* addAll(scope, terms, top, sum, settle)) ?? roundSum(sum, root, mode, format);
   }
   return result === 0 && op === "sum" && !isOnHost(x) && (yield* onlyNegativeZeros(scope, x)) ? -0 : result;
 }
@@ -184,7 +193,7 @@ export function* accumulate(scope: Scope, op: Reduction, x: Operand, y: Operand,
   const terms = upload(scope, op, x, y);
   const sum = new Superaccumulator();
   const { top, bound } = yield* follow(scope, terms, sum);
-  if (bound !== 0 && sum.special() === undefined) yield* addAll(scope, terms, top, sum.clear(), () => false);
+  if (bound !== 0 && sum.special() === undefined) yield* addAll(scope, terms, top, sum.clear(), () => undefined);
   into.merge(sum);
 }
 

@@ -8,8 +8,9 @@ import { newVector } from "../../../arrays/vectors.ts";
 import type { Work } from "../../device.ts";
 import { inScope, Scope } from "../../deviceScope.ts";
 import { embedded } from "../../embedded.ts";
-import type { PlanOptions, SparsePlan } from "../../kernels.ts";
+import type { SparsePlan } from "../../kernels.ts";
 import type { Routine } from "../../steps.ts";
+import type { Choices } from "../choices.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { fetch, fetchMatrices, put } from "../host.ts";
 import { checkDiagonal, hostSystem, type TriangleRows, triangleRows } from "./hostSystem.ts";
@@ -20,19 +21,17 @@ const SOLVE = "TriangularPlan.solve";
 const UPDATE = "TriangularPlan.update";
 
 /** A plan; see Kernels.plan. */
-export function* plan(device: WebgpuDevice, triangle: TriangleSource, exact: boolean, _options: PlanOptions): Work<SparsePlan> {
+export function* plan(device: WebgpuDevice, triangle: TriangleSource, exact: boolean, { minEntries }: Choices): Work<SparsePlan> {
   return yield* inScope(device, "sptrsv", function* (scope): Work<SparsePlan> {
     const { A, n, upper, unit } = triangle;
     const [pointers, indices, values] = (yield* fetch(scope, A.pointers, A.indices, A.values)) as [Int32Array, Int32Array, Real];
     const rows = triangleRows(triangle, { pointers, indices });
     if (!unit) checkDiagonal("sptrsv", rows, values);
     const fits = Math.max(rows.columns.length, n + 1) * values.BYTES_PER_ELEMENT <= device.maxBindingBytes;
-    const plan =
-      exact && n > 0 && fits
-        ? devicePlan(device, triangle, byLevels(rows, upper), values)
-        : hostPlan(device, triangle, rows, values, exact);
-    yield device.finish();
-    return plan;
+    const isLarge = n > 0 && A.indices.length >= minEntries;
+    if (exact && isLarge && fits) return devicePlan(device, triangle, byLevels(rows, upper), values);
+    const why = !exact ? "plain arithmetic" : isLarge ? "a triangle that does not fit a binding" : "a triangle too small for the device";
+    return hostPlan(device, triangle, rows, values, exact, `${why}: on the calling thread`);
   });
 }
 
@@ -82,13 +81,20 @@ function devicePlan(device: WebgpuDevice, triangle: TriangleSource, rows: RowsBy
   }
 }
 
-function hostPlan(device: WebgpuDevice, triangle: TriangleSource, rows: TriangleRows, values: Real, exact: boolean): SparsePlan {
+function hostPlan(
+  device: WebgpuDevice,
+  triangle: TriangleSource,
+  rows: TriangleRows,
+  values: Real,
+  exact: boolean,
+  reason: string,
+): SparsePlan {
   const { n } = triangle;
   const { system, memory } = hostSystem(triangle, rows, values, exact);
   return {
     n,
     schedule: "serial",
-    reason: exact ? "on the calling thread: the triangle is too large for a binding" : "plain arithmetic runs on the calling thread",
+    reason,
     levels: () => 0,
     bytes: memory.value.byteLength + rows.source.byteLength + rows.diagonalAt.byteLength,
     solve: (b: Operand, x: Operand): Routine<void> =>
@@ -105,7 +111,7 @@ function hostPlan(device: WebgpuDevice, triangle: TriangleSource, rows: Triangle
       }),
     *withValues(from, _inUse) {
       const next = yield* newValues(device, triangle, rows, from);
-      return { plan: hostPlan(device, triangle, rows, next, exact), replaced: { free: () => memory.free() } };
+      return { plan: hostPlan(device, triangle, rows, next, exact, reason), replaced: { free: () => memory.free() } };
     },
     free: () => memory.free(),
   };

@@ -6,9 +6,8 @@ import type { Scope } from "../../deviceScope.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import type { RowsByLevels } from "./levels.ts";
 import { solve as source } from "./sources.generated.ts";
-import { exactSources, lanesOfRow } from "./sources.ts";
+import { exactSources, groupOf, lanesOfRow } from "./sources.ts";
 
-const GROUP = 64;
 // A launch of one group takes several levels that it fills at most this many times, while it has at most this many levels and rows: it stays
 // below a tenth of a second.
 const NARROW = 4;
@@ -54,14 +53,15 @@ export function valuesByLevels(rows: RowsByLevels, from: Real, unit: boolean): V
 /** Copy a triangle to the device, into memory of this scope. */
 export function deviceSystem(scope: Scope, rows: RowsByLevels, { values, diagonal }: Values, unit: boolean): DeviceSystem {
   const { starts, order, begins, columns } = rows;
-  const parts = lanesOfRow(columns.length, order.length, order.length, GROUP);
+  const group = groupOf(scope.device);
+  const parts = lanesOfRow(columns.length, order.length, order.length, group);
   const copies = { starts, order, begins, columns, values, diagonal };
   const buffers = Object.fromEntries(Object.entries(copies).map(([name, array]) => [name, scope.copy(array)]));
   return {
     unit,
     width: values.BYTES_PER_ELEMENT,
     parts,
-    launches: launchesOf(starts, GROUP / parts),
+    launches: launchesOf(starts, group / parts),
     ...(buffers as Pick<DeviceSystem, keyof typeof copies>),
   };
 }
@@ -86,6 +86,7 @@ function launchesOf(starts: Int32Array, rowsPerGroup: number): Launch[] {
 /** Start x := the solution for b. */
 export function launchSolve(device: WebgpuDevice, system: DeviceSystem, b: DeviceBuffer, x: DeviceBuffer): void {
   const { unit, width, parts, launches, starts, order, begins, columns, values, diagonal } = system;
+  const GROUP = groupOf(device);
   const kernel = device.kernel("solveLevels", [...exactSources(width), source], { GROUP, PARTS: parts });
   for (const { first, last, groups } of launches)
     device.launch(kernel, [groups], [GROUP], [starts, order, begins, columns, values, diagonal, b, x, first, last, Number(unit)]);

@@ -1,4 +1,6 @@
 // The sources that sparse kernels are made of. Called by the files that launch them.
+
+import type { Device } from "../../device.ts";
 import { gather, round, settle, window, words } from "../exact/sources.generated.ts";
 import { binary32, binary64 } from "./sources.generated.ts";
 
@@ -9,6 +11,9 @@ export const filterSources = (width: number): readonly string[] => [words, windo
 
 /** The same with the exact stage. */
 export const exactSources = (width: number): readonly string[] => [...filterSources(width), settle];
+
+/** Lanes of a group: on a CPU every barrier costs time for each of them. */
+export const groupOf = ({ type }: Device): number => (type === "cpu" ? 16 : 64);
 
 // A lane adds at most this many products to a window (exact/window.wgsl), and should have about this many to add.
 const MAX_PRODUCTS = 2 ** 22;

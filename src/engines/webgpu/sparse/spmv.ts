@@ -12,7 +12,7 @@ import type { WebgpuDevice } from "../device/device.ts";
 import { BINDING_ALIGNMENT } from "../device/pieces.ts";
 import * as host from "../host.ts";
 import { spmvExact as exactSource, spmv as source } from "./sources.generated.ts";
-import { exactSources, filterSources, lanesOfRow } from "./sources.ts";
+import { exactSources, filterSources, groupOf, lanesOfRow } from "./sources.ts";
 
 /** Rows whose entries fit a binding: the bindings of indices and values begin at entry `firstEntry`. */
 interface RowRange {
@@ -33,7 +33,6 @@ export interface DeviceProduct {
   readonly ranges: readonly RowRange[];
 }
 
-const GROUP = 64;
 // Rows that one launch of the exact stage takes: a row of a thousand entries takes some 10 microseconds.
 const MAX_EXACT_ROWS = 4096;
 
@@ -78,6 +77,7 @@ function launch(
   y: DeviceBuffer,
   undecided: DeviceBuffer,
 ): void {
+  const GROUP = groupOf(device);
   const kernel = exact
     ? device.kernel("spmvExact", [...exactSources(width), exactSource], { GROUP })
     : device.kernel("spmv", [...filterSources(width), source], { GROUP, PARTS: parts });
@@ -123,7 +123,7 @@ export function* prepareProduct(scope: Scope, A: SparseOperator): Work<DevicePro
   const begins = fits ? undefined : ((yield* host.fetch(scope, pointers))[0] as Int32Array);
   const maxEntries = Math.floor((device as WebgpuDevice).maxBindingBytes / width) - 2 * BINDING_ALIGNMENT;
   const ranges = begins ? cut(scope.routine, begins, maxEntries) : [{ firstRow: 0, rows, firstEntry: 0, entries }];
-  return { ...matrix, rows, width, parts: lanesOfRow(entries, rows, cols, GROUP), ranges };
+  return { ...matrix, rows, width, parts: lanesOfRow(entries, rows, cols, groupOf(device)), ranges };
 }
 
 const onDevice = (scope: Scope, array: Integers): DeviceBuffer => (isOnHost(array) ? scope.copy(array) : bufferOf(array));
