@@ -11,6 +11,7 @@ import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
+import { lu } from "./dense/lu.ts";
 import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
@@ -40,7 +41,7 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     trsv: call("extrsv", trsv),
     trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
-      return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args)))) as number;
     },
     spmv: call("exspmv", host.spmv),
     ilu0: call("ilu0", host.ilu0),
