@@ -30,6 +30,22 @@ function cancelling(rows: number, cols: number, format: Format, kind: Kind): Tab
   }
   return { rows, cols, values };
 }
+// Three bands of rows. The first and the last have the same large numbers in the last columns, which cancel when those of the last band are
+// factored: what is left there is a product with the small numbers of the second band, far below what a window holds.
+function hiddenFactors(band: number, format: Format): Table {
+  const n = 3 * band;
+  const [large, small] = format === "binary64" ? [2 ** 500, 2 ** -500] : [2 ** 100, 2 ** -100];
+  const values = vectorOf(format, new Array(n * n).fill(0));
+  for (let t = 0; t < band; t++) {
+    values[t * n + t] = values[(band + t) * n + band + t] = values[(2 * band + t) * n + t] = 1;
+    values[(2 * band + t) * n + band + t] = 0.5;
+    for (let j = 2 * band; j < n; j++) {
+      values[t * n + j] = values[(2 * band + t) * n + j] = random.signed() * large;
+      values[(band + t) * n + j] = random.signed() * small;
+    }
+  }
+  return { rows: n, cols: n, values };
+}
 const ones = (n: number, format: Format) => vectorOf(format, new Array(n).fill(1));
 
 describe.skipIf(!engine)(`hard data on webgpu${engine ? "" : " (Dawn finds no adapter)"}, HALFULP_SEED=${SEED}`, () => {
@@ -69,6 +85,7 @@ describe.skipIf(!engine)(`hard data on webgpu${engine ? "" : " (Dawn finds no ad
         const [rows, cols] = [64 + random.below(30), 64 + random.below(30)];
         await run(luCheck(factorable(random, rows, cols, format)), "exlu");
       }
+      for (const band of [22, 30]) await run(luCheck(hiddenFactors(band, format)), "hidden factors");
       // Equal pivots, exact zeros, and a column that depends on those before it.
       const values = vectorOf(
         format,

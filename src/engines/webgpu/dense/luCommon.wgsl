@@ -103,6 +103,7 @@ fn takeOpen(lane: u32) -> u32 {
 }
 
 fn sumExactly(lane: u32, within: u32) {
+  if (lane == 0u) { exactWithin = within; }
   sumTerms(lane, args.first + within + 1u);
   if (lane == 0u) { exactBits = roundSum(Sum(leadingDigits(), 0u, 0), SINGLE == 1).bits; }
   workgroupBarrier();
