@@ -13,6 +13,7 @@ import type { Configuration, Probe } from "../table.ts";
 import { CHOICES, type Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
+import { lu } from "./dense/lu.ts";
 import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
@@ -44,7 +45,7 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     trsv: call("extrsv", trsv),
     trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
-      return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args)))) as number;
     },
     spmv: call("exspmv", (scope, ...args: Args<"spmv">) =>
       args[1].indices.length < choices.minEntries ? host.spmv(scope, ...args) : spmv(scope, ...args),
