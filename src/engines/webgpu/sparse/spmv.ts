@@ -1,6 +1,5 @@
 // y := alpha A x + beta y for a sparse matrix on the device: rows that the certificate proves, then the others exactly. Called by the engine,
 // and by the iterative solvers, which prepare a matrix once.
-import { EngineError } from "../../../arrays/errors.ts";
 import { type Integers, isOnHost, type Operand } from "../../../arrays/operands.ts";
 import type { Real } from "../../../arrays/types.ts";
 import { newIntegers, newVector } from "../../../arrays/vectors.ts";
@@ -35,10 +34,13 @@ export interface DeviceProduct {
 
 // Rows that one launch of the exact stage takes: a row of a thousand entries takes some 10 microseconds.
 const MAX_EXACT_ROWS = 4096;
+// Bytes of entries in a binding before the first row, and after the last.
+const ROW_SPACE = 2 * 8 * BINDING_ALIGNMENT;
 
 export function* spmv(scope: Scope, alpha: number, A: SparseOperator, x: Operand, beta: number, y: Operand): Work<void> {
   const device = scope.device as WebgpuDevice;
-  const largest = Math.max(x.byteLength, y.byteLength, A.pointers.byteLength) + 4;
+  // Vectors, and the longest row that there may be, wherever it begins, must fit a binding.
+  const largest = Math.max(x.byteLength + ROW_SPACE, y.byteLength, A.pointers.byteLength) + 4;
   // alpha is taken out of the sum, which an infinity or NaN cannot be.
   if (!Number.isFinite(alpha) || largest > device.maxBindingBytes) return yield* host.spmv(scope, alpha, A, x, beta, y);
   const [from, into] = [scope.vector(x), beta !== 0 ? scope.vector(y) : scope.result(y)];
@@ -121,8 +123,8 @@ export function* prepareProduct(scope: Scope, A: SparseOperator): Work<DevicePro
   }
   const matrix = { pointers: onDevice(scope, pointers), indices: onDevice(scope, indices), values: scope.vector(values) };
   const begins = fits ? undefined : ((yield* host.fetch(scope, pointers))[0] as Int32Array);
-  const maxEntries = Math.floor((device as WebgpuDevice).maxBindingBytes / width) - 2 * BINDING_ALIGNMENT;
-  const ranges = begins ? cut(scope.routine, begins, maxEntries) : [{ firstRow: 0, rows, firstEntry: 0, entries }];
+  const maxEntries = Math.floor((device as WebgpuDevice).maxBindingBytes / width) - BINDING_ALIGNMENT;
+  const ranges = begins ? cut(begins, maxEntries) : [{ firstRow: 0, rows, firstEntry: 0, entries }];
   return { ...matrix, rows, width, parts: lanesOfRow(entries, rows, cols, groupOf(device)), ranges };
 }
 
@@ -146,18 +148,14 @@ function transposed(rows: number, cols: number, pointers: Int32Array, indices: I
   return { pointers: begins, indices: columns, values: numbers };
 }
 
-// Ranges of rows with at most `maxEntries` entries, counted from where a binding may begin.
-function cut(routine: string, pointers: Int32Array, maxEntries: number): RowRange[] {
+// Ranges of rows with at most `maxEntries` entries, counted from where a binding may begin. Every row has fewer.
+function cut(pointers: Int32Array, maxEntries: number): RowRange[] {
   const ranges: RowRange[] = [];
   const rows = pointers.length - 1;
   for (let first = 0; first < rows; ) {
     const firstEntry = Math.floor((pointers[first] as number) / BINDING_ALIGNMENT) * BINDING_ALIGNMENT;
     let last = first;
     while (last < rows && (pointers[last + 1] as number) - firstEntry <= maxEntries) last++;
-    if (last === first)
-      throw new EngineError(
-        `${routine}: row ${first} of A has ${(pointers[first + 1] as number) - (pointers[first] as number)} entries, expected at most ${maxEntries} (a binding)`,
-      );
     ranges.push({ firstRow: first, rows: last - first, firstEntry, entries: (pointers[last] as number) - firstEntry });
     first = last;
   }
