@@ -72,8 +72,8 @@ fn windowBefore(at: u32, count: u32) -> Window {
   return a;
 }
 
-// n + 3 L of window.wgsl: the products and a_ij; a lane for each part, and two for what is added here.
-fn lossOfEntry() -> u32 { return args.first + args.width + 1u + 3u * (args.parts + 2u); }
+// n + 4 L of limbs.wgsl: the products and a_ij; a lane for each part, and two for what is added here.
+fn lossOfEntry() -> u32 { return args.first + args.width + 1u + 4u * (args.parts + 2u); }
 
 // The entry that the group sums exactly: its place, and how many products are within the block.
 var<workgroup> exactRow: u32;
