@@ -1,6 +1,6 @@
 // The build (npm run build). It compiles the AssemblyScript kernels to two WebAssembly modules, one for vectors and one for matrices, which
 // programs without matrix routines do not load; writes two builds of each as a string into a generated file, so that a synchronous import
-// works in Node, browsers and bundlers; writes the OpenCL kernels as text into generated files; and compiles TypeScript to dist/.
+// works in Node, browsers and bundlers; writes the OpenCL and WGSL kernels as text into generated files; and compiles TypeScript to dist/.
 // --kernels stops before TypeScript, which is all that tests need; --if-needed does nothing if no source is newer than the output.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,23 +11,24 @@ import { main } from "assemblyscript/asc";
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
 const KERNELS = "src/engines/wasm/assembly";
 const GENERATED = (entry) => `src/engines/wasm/${entry}.generated.ts`;
-const OPENCL = "src/engines/opencl";
+const DEVICE_KERNELS = { "src/engines/opencl": ".cl", "src/engines/webgpu": ".wgsl" };
 const onlyKernels = process.argv.includes("--kernels");
 
-// The OpenCL kernels of each folder as text next to their host code, without comments.
-for (const part of readdirSync(OPENCL, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
-  const folder = join(OPENCL, part.name);
-  const texts = readdirSync(folder)
-    .filter((file) => file.endsWith(".cl"))
-    .map((file) => {
+// The OpenCL and WGSL kernels of each folder as text next to their host code, without comments.
+for (const [engine, extension] of Object.entries(DEVICE_KERNELS))
+  for (const part of readdirSync(engine, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+    const folder = join(engine, part.name);
+    const files = readdirSync(folder).filter((file) => file.endsWith(extension));
+    if (files.length === 0) continue;
+    const texts = files.map((file) => {
       const text = readFileSync(join(folder, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
-      return `export const ${file.replace(".cl", "")} = ${JSON.stringify(text)};\n`;
+      return `export const ${file.replace(extension, "")} = ${JSON.stringify(text)};\n`;
     });
-  const generated = join(folder, "sources.generated.ts");
-  const sources = `// Generated from the kernels of this folder by scripts/build.mjs.\n${texts.join("")}`;
-  // An unchanged file keeps its time, for --if-needed.
-  if (!existsSync(generated) || readFileSync(generated, "utf8") !== sources) writeFileSync(generated, sources);
-}
+    const generated = join(folder, "sources.generated.ts");
+    const sources = `// Generated from the kernels of this folder by scripts/build.mjs.\n${texts.join("")}`;
+    // An unchanged file keeps its time, for --if-needed.
+    if (!existsSync(generated) || readFileSync(generated, "utf8") !== sources) writeFileSync(generated, sources);
+  }
 
 if (process.argv.includes("--if-needed")) {
   const [target, from] = onlyKernels

@@ -9,6 +9,7 @@ const NEEDS = [
   { "libflint-arb2": "libflint-arb.so.2", libflint20: "libflint.so.20" }, // Debian 12; Debian 13, where FLINT includes Arb
   { "ocl-icd-libopencl1": "libOpenCL.so.1" },
   { "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd" }, // OpenCL on a CPU; its library may be installed without it
+  { libvulkan1: "libvulkan.so.1" }, // WebGPU in Node
   { "libstdc++6-s390x-cross": "/usr/s390x-linux-gnu/lib/libstdc++.so.6" }, // an emulated big-endian machine, for npm run check:package
 ];
 // The same for programs.

@@ -223,6 +223,6 @@ export { SCHEDULES };
 export const SCHEDULES_AND_AUTO = [...SCHEDULES, "auto"] as const;
 
 /** The engines on one thread, where all schedules run serially; the pools; and the devices. */
-export const ON_ONE_THREAD = ENGINES.filter(({ hasSchedules }) => !hasSchedules);
+export const ON_ONE_THREAD = ENGINES.filter(({ kind }) => kind === "synchronous" || kind === "wasm");
 export const POOLS = ENGINES.filter(({ threads }) => threads > 0);
-export const DEVICES = ENGINES.filter(({ hasSchedules, threads }) => hasSchedules && threads === 0);
+export const DEVICES = ENGINES.filter((row) => !ON_ONE_THREAD.includes(row) && !POOLS.includes(row));

@@ -85,9 +85,8 @@ export interface ApproximateKernels {
   /**
    * C := C - P Q modulo p, for a C that keepMatrix() returned, P rows by depth and Q depth by columns, row by row. All entries are
    * integers: those of C and of the result at most p in magnitude, those of P and Q at most p / 2, with p < 2^23 and depth <= 64.
-   * Optional.
    */
-  subtractModulo?(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
+  subtractModulo(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Later<void>;
   /** substitute() for one right-hand side, while the engine computes the next residual. Optional. */
   refine?(routine: string, factors: ApproximateFactors, b: Float64Array, x: Float64Array, next: NextResidual): Later<void>;
 }

@@ -42,6 +42,7 @@ export interface VectorOperations {
 
 /** The solvers of such an engine, with the operations behind them: src/ranks runs the same workspace on a part of a system. */
 export interface HostKrylov extends KrylovKernels {
+  workspace(system: KrylovSystem, later: boolean): Workspace;
   operations(): VectorOperations;
 }
 

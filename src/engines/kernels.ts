@@ -260,4 +260,4 @@ export interface Kernels extends VectorKernels, Partial<Omit<SystemKernels, "mem
 }
 
 /** A synchronous engine with the kernels of sparse systems. */
-export type LocalKernels = Kernels & SystemKernels & { readonly krylov: HostKrylov };
+export type LocalKernels = Omit<Kernels, "krylov"> & SystemKernels & { readonly krylov: HostKrylov };

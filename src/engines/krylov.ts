@@ -4,6 +4,7 @@
 import type { StridedOperand } from "../arrays/matrix.ts";
 import type { Operand } from "../arrays/operands.ts";
 import type { SparseOperator, SparsePlan } from "./kernels.ts";
+import type { Later } from "./memory.ts";
 import type { Routine } from "./steps.ts";
 
 /** A system and its preconditioner, as an engine gets them. Arguments have been checked. */
@@ -27,7 +28,7 @@ export interface KrylovKernels {
    * A new workspace with X = x0. If the engine is asynchronous (`later`), it has copied what the caller may change when this returns;
    * residents stay where they are.
    */
-  workspace(system: KrylovSystem, later: boolean): Workspace;
+  workspace(system: KrylovSystem, later: boolean): Later<Workspace>;
 }
 
 /** The first vectors of a workspace; its own come next, then the columns of the basis. */

@@ -43,6 +43,7 @@ export interface EngineRow {
 
 // Loaded on first use: most programs do not use a GPU.
 const opencl = () => import("./opencl/index.ts");
+const webgpu = () => import("./webgpu/index.ts");
 
 export const ENGINES = [
   {
@@ -74,6 +75,16 @@ export const ENGINES = [
     probe: async () => (await opencl()).probe(),
     open: async ({ device }) => (await opencl()).openclBackend(device),
     configurations: async () => (await opencl()).configurations(),
+  },
+  {
+    kind: "webgpu",
+    summary: "a GPU that the browser or Dawn offers",
+    requires: "a browser with WebGPU, or in Node the package webgpu (npm install webgpu) and on Linux Vulkan (apt-get install libvulkan1)",
+    options: [],
+    hasSchedules: false,
+    probe: async () => (await webgpu()).probe(),
+    open: async () => (await webgpu()).webgpuBackend(),
+    configurations: async () => (await webgpu()).configurations(),
   },
 ] as const satisfies readonly EngineRow[];
 

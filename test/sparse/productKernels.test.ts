@@ -247,7 +247,7 @@ describe.each(ENGINES)("$name", ({ engine, every }) => {
         basis: 0,
         scalars: 0,
       } as const;
-      const space = engine.krylov.workspace(system, true);
+      const space = await engine.krylov.workspace(system, true);
       const { operations, vectors } = space as unknown as { operations: VectorOperations; vectors: Float64Array[] };
       const [x, y, z] = vectors as [Float64Array, Float64Array, Float64Array];
       for (const op of ["axpy", "invscal", "xpay", "direction", "quotient", "sum"] satisfies Combination[])

@@ -45,7 +45,7 @@ test("an engine takes arrays and residents of both precisions, and returns what 
   const single = await engine.exlu(S);
   expectTypeOf(await single.solve(s)).toExtend<Float32Array>();
 
-  expectTypeOf(engine.kind).toEqualTypeOf<"wasm" | "threads" | "opencl">();
+  expectTypeOf(engine.kind).toEqualTypeOf<"wasm" | "threads" | "opencl" | "webgpu">();
   expectTypeOf(engine.close).returns.toEqualTypeOf<Promise<void>>();
 
   // Precisions are never mixed.

@@ -76,7 +76,19 @@ export const approximateReference: ApproximateKernels = {
       out[i] = sum;
     }
   },
+
+  subtractModulo(_routine, { data, rows, cols }: StridedMatrix, P, Q, depth, p) {
+    for (let i = 0; i < rows; i++) {
+      for (let k = 0; k < depth; k++) {
+        const f = P[i * depth + k] as number;
+        if (f !== 0) for (let j = 0; j < cols; j++) data[i * cols + j] = (data[i * cols + j] as number) - f * (Q[k * cols + j] as number);
+      }
+      for (let j = 0; j < cols; j++) data[i * cols + j] = remainder(data[i * cols + j] as number, p);
+    }
+  },
 };
+
+const remainder = (x: number, p: number): number => x - p * Math.floor(x / p + 0.5);
 
 // Column j of the inverses of both triangles: substitution with a column of the identity.
 function invertColumn(lu: Float64Array, n: number, j: number, inverse: Float64Array): void {

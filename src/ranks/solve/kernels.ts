@@ -76,7 +76,7 @@ export class RankKernels implements Distribution {
       download: unexpected,
       keepMatrix: (routine, A, lasting) => this.keepMatrix(routine, A, lasting),
     };
-    const { residual, subtractModulo } = context.backend.approximate;
+    const { residual } = context.backend.approximate;
     this.approximate = {
       magnitudes: (routine, A, scale, sums, largest) => this.magnitudes(routine, A, scale, sums, largest),
       factorize: (routine, A, scaling, _format, b, k, x) => this.factorize(routine, A, scaling, b, k, x),
@@ -84,7 +84,7 @@ export class RankKernels implements Distribution {
       invert: (_routine, factors) => this.invert(factors as RankFactors),
       weigh: (routine, triangles, part, v, out) => this.weigh(routine, triangles as RankFactors | Inverses, part, v, out),
       ...(residual && { residual: (routine, alpha, A, x, b, k, r) => this.residual(routine, alpha, A, x, b, k, r) }),
-      ...(subtractModulo && { subtractModulo: (routine, C, P, Q, depth, p) => this.subtractModulo(routine, C, P, Q, depth, p) }),
+      subtractModulo: (routine, C, P, Q, depth, p) => this.subtractModulo(routine, C, P, Q, depth, p),
     };
   }
 
@@ -389,7 +389,7 @@ export class RankKernels implements Distribution {
       const own = newVector(routine, P, array.part.value.rows * depth);
       for (const [r, row] of (array.lists[this.context.comm.rank] as Int32Array).entries())
         own.set(P.subarray(row * depth, (row + 1) * depth), r * depth);
-      await approximate.subtractModulo?.(routine, array.part.value, own, Q, depth, p);
+      await approximate.subtractModulo(routine, array.part.value, own, Q, depth, p);
     });
   }
 }

@@ -1,7 +1,7 @@
 // Elimination modulo a prime: whether an integer matrix is regular, and its inverse modulo that prime. Residues are balanced, at most
 // p / 2 in magnitude, in binary64. Called by exact.ts; padic.ts lifts with the inverse (docs/solve.md, stage 5).
 
-import { rowMajor, type StridedMatrix, type StridedOperand } from "../../arrays/matrix.ts";
+import { rowMajor, type StridedOperand } from "../../arrays/matrix.ts";
 import { isOnHost } from "../../arrays/operands.ts";
 import type { Allocation } from "../../engines/memory.ts";
 import type { Routine } from "../../engines/steps.ts";
@@ -190,19 +190,5 @@ function* readRows(C: StridedOperand, rows: Int32Array): Routine<Float64Array> {
 
 // C := C - P Q modulo p.
 function* subtractProduct(routine: string, C: StridedOperand, P: Float64Array, Q: Float64Array, depth: number, p: number): Routine<void> {
-  let hasKernel = false;
-  yield (kernels) => {
-    hasKernel = kernels.approximate.subtractModulo !== undefined;
-    return kernels.approximate.subtractModulo?.(routine, C, P, Q, depth, p);
-  };
-  if (hasKernel) return;
-  // The reference engine has no such kernel, and its matrices are on the host.
-  const { data, rows, cols } = C as StridedMatrix;
-  for (let i = 0; i < rows; i++) {
-    for (let k = 0; k < depth; k++) {
-      const f = P[i * depth + k] as number;
-      if (f !== 0) for (let j = 0; j < cols; j++) data[i * cols + j] = (data[i * cols + j] as number) - f * (Q[k * cols + j] as number);
-    }
-    for (let j = 0; j < cols; j++) data[i * cols + j] = remainder(data[i * cols + j] as number, p);
-  }
+  yield (kernels) => kernels.approximate.subtractModulo(routine, C, P, Q, depth, p);
 }

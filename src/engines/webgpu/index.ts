@@ -1,0 +1,72 @@
+// The engine "webgpu": exact kernels on a GPU in u32 arithmetic, since WGSL has no binary64 and promises little about its floats. What has no
+// form on the device runs on the calling thread (host.ts). Reached through engines/table.ts and src/webgpu.ts.
+import { EngineError } from "../../arrays/errors.ts";
+import type { EngineArray } from "../../arrays/operands.ts";
+import type { Backend } from "../backend.ts";
+import type { Work } from "../device.ts";
+import { deviceMemory } from "../deviceMemory.ts";
+import { inScope, type Scope } from "../deviceScope.ts";
+import type { Kernels } from "../kernels.ts";
+import { inOrder, type Routine } from "../steps.ts";
+import type { Configuration, Probe } from "../table.ts";
+import { openDevice, type WebgpuDevice } from "./device/device.ts";
+import { type AdapterChoice, findAdapter } from "./device/find.ts";
+import * as host from "./host.ts";
+import { plan } from "./sparse/plan.ts";
+
+/** Runs work and returns a promise of its result. */
+type Run = (work: Work<unknown>) => Promise<unknown>;
+type Args<K extends keyof Kernels> = Parameters<Required<Kernels>[K] extends (...args: infer A) => unknown ? (...args: A) => void : never>;
+
+// Each call in a scope of its own. A kernel that exists on the device replaces that of the host here.
+function kernelsOn(run: Run, device: WebgpuDevice): object {
+  const call =
+    <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
+    (...args: A): unknown =>
+      run(inScope(device, routine, (scope) => work(scope, ...args)));
+  const firstNotFinite = (routine: string, array: EngineArray) =>
+    run(inScope(device, routine, (scope) => host.firstNotFinite(scope, array)));
+  return {
+    accumulate: call("accumulate", host.accumulate),
+    reduce: call("reduce", host.reduce),
+    map: call("map", host.map),
+    gemv: call("exgemv", host.gemv),
+    gemm: call("exgemm", host.gemm),
+    trsv: call("extrsv", host.trsv),
+    trsm: call("extrsm", host.trsm),
+    *lu(...args: Args<"lu">): Routine<number> {
+      return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
+    },
+    spmv: call("exspmv", host.spmv),
+    ilu0: call("ilu0", host.ilu0),
+    plan: (...args: Args<"plan">) => run(plan(device, ...args)),
+    krylov: host.krylov(run, device),
+    approximate: host.approximate(run, device),
+    memory: { ...deviceMemory(device, run), firstNotFinite },
+  };
+}
+
+/** The adapter that open("webgpu") would use, or the reason why there is none. */
+export async function probe(): Promise<Probe> {
+  try {
+    return { device: (await findAdapter()).name };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { reason: error.message.replace(/^webgpu: /, "") };
+  }
+}
+
+/** WebGPU offers one adapter at a time. */
+export async function configurations(): Promise<readonly Configuration[]> {
+  return "device" in (await probe()) ? [{ name: "webgpu", options: {} }] : [];
+}
+
+/** The engine "webgpu". */
+export async function webgpuBackend(choice: AdapterChoice = {}): Promise<Backend> {
+  return backendOn(await openDevice(await findAdapter(choice)));
+}
+
+/** The same on an open device. */
+export function backendOn(device: WebgpuDevice): Backend {
+  return { ...kernelsOn(inOrder(), device), kind: "webgpu", device: device.name, close: () => device.close() } as Backend;
+}
