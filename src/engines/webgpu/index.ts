@@ -9,6 +9,7 @@ import { inScope, type Scope } from "../deviceScope.ts";
 import type { Kernels } from "../kernels.ts";
 import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
+import { gemm } from "./dense/gemm.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
@@ -31,7 +32,7 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     reduce: call("reduce", host.reduce),
     map: call("map", host.map),
     gemv: call("exgemv", host.gemv),
-    gemm: call("exgemm", host.gemm),
+    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
     trsv: call("extrsv", host.trsv),
     trsm: call("extrsm", host.trsm),
     *lu(...args: Args<"lu">): Routine<number> {
