@@ -53,7 +53,9 @@ export function* gemm(
   options: GemmOptions = {},
 ): Work<void> {
   const reads = alpha !== 0 && A.cols > 0;
-  const path = options.path ?? pathFor(scope.device as WebgpuDevice, alpha, C, reads ? A.cols : 0);
+  const wanted = options.path ?? pathFor(scope.device as WebgpuDevice, C, reads ? A.cols : 0);
+  // With an alpha that is not finite, signs and zeros of terms matter.
+  const path = Number.isFinite(alpha) || wanted === "host" ? wanted : "exact";
   if (path === "host") return yield* host.gemm(scope, alpha, A, B, beta, C);
   // Neighbours in a row are stored together: by columns it is the product of the transposes.
   if (C.colStride !== 1 && C.rowStride === 1) {
@@ -114,10 +116,10 @@ export function* gemm(
   writeBack(copy, { ...C, data });
 }
 
-function pathFor(device: WebgpuDevice, alpha: number, C: StridedOperand, K: number): Path {
+/** How a product with K terms an entry is computed by default. */
+export function pathFor(device: WebgpuDevice, C: StridedOperand, K: number): Path {
   const terms = C.rows * C.cols * Math.max(1, K);
   if (terms <= HOST_TERMS || K * C.data.BYTES_PER_ELEMENT > bindingBytes(device)) return "host";
-  if (!Number.isFinite(alpha)) return "exact";
   const isLarge = terms >= RESIDUE_TERMS && Math.min(C.rows, C.cols, K) >= MIN_SIDE;
   if (isLarge && K <= MAX_TERMS && device.maxGroupSize >= PRODUCT_GROUP) return "residues";
   const tile = tileOf(device);
@@ -181,7 +183,7 @@ function launchTiles(device: WebgpuDevice, block: Block): void {
 function launchEntries(device: WebgpuDevice, block: Block, count: number, listed: boolean, tryWindows: boolean): void {
   const { alpha, A, B, beta, C, cols, single, list } = block;
   const K = A.n;
-  const group = K >= LONG ? Math.min(256, device.maxGroupSize) : 64;
+  const group = device.type === "cpu" ? 16 : K >= LONG ? Math.min(256, device.maxGroupSize) : 64;
   const windows = tryWindows && K <= WINDOW_TERMS * group;
   const kernel: Kernel = device.kernel("entries", [...roundingSourcesFor(single), gather, settle, gemmEntries], { GROUP: group });
   const atOnce = Math.max(1, Math.floor((windows ? ENTRY_LAUNCH : EXACT_LAUNCH) / Math.max(group, K)));
