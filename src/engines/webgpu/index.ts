@@ -10,9 +10,13 @@ import type { Kernels } from "../kernels.ts";
 import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
 import { gemm } from "./dense/gemm.ts";
+import { gemv } from "./dense/gemv.ts";
+import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
+import { map } from "./reductions/elementwise.ts";
+import { accumulate, reduce } from "./reductions/reduce.ts";
 import { plan } from "./sparse/plan.ts";
 
 /** Runs work and returns a promise of its result. */
@@ -28,13 +32,13 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
   const firstNotFinite = (routine: string, array: EngineArray) =>
     run(inScope(device, routine, (scope) => host.firstNotFinite(scope, array)));
   return {
-    accumulate: call("accumulate", host.accumulate),
-    reduce: call("reduce", host.reduce),
-    map: call("map", host.map),
-    gemv: call("exgemv", host.gemv),
-    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args)),
-    trsv: call("extrsv", host.trsv),
-    trsm: call("extrsm", host.trsm),
+    accumulate: call("accumulate", accumulate),
+    reduce: call("reduce", reduce),
+    map: call("map", map),
+    gemv: call("exgemv", gemv),
+    gemm: call("exgemm", gemm),
+    trsv: call("extrsv", trsv),
+    trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
       return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
     },

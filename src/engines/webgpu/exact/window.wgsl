@@ -119,6 +119,15 @@ fn addTerm(a: ptr<function, Window>, t: Term) {
   addWindow(a, &b);
 }
 
+// Add a second term to a window that has only one, exactly for every rounding: what is cut off makes the last bit 1.
+//   The upper of the two windows moves down as far as its value stays below 2^191, so if the lower one does not begin at the same digit
+//   then, the upper has at least 160 bits and far more zeros at its end than one. The lower one is cut to the integer below it. Between
+//   two even numbers of units is no midpoint of a format, so an odd number may stand for everything between them.
+fn addExactly(a: ptr<function, Window>, t: Term) {
+  addTerm(a, t);
+  (*a).w[0] |= u32((*a).cut != 0u);
+}
+
 // Bring the words t of a term and the window together: the term then begins at word 0 or 1. For zeros and for terms that are not finite, t
 // becomes 0. The hot loops below call it for the few terms that do not fit as they are.
 fn fit(a: ptr<function, Window>, t: ptr<function, array<u32, 5>>, digit: i32) -> i32 {
