@@ -25,6 +25,8 @@ export interface GemmOptions {
   readonly path?: Path | undefined;
   /** The most entries of a block of C. The list of those that are not proved has 32 bits for each. */
   readonly maxEntries?: number;
+  /** The share of cut entries of the factors from which on residues are not used. */
+  readonly maxCutShare?: number;
 }
 
 // Up to here a product takes the calling thread about a millisecond, less than waiting for a device.
@@ -35,6 +37,8 @@ const MIN_SIDE = 64;
 // Long sums in few tiles leave most of a device idle: then each entry has a work-group.
 const LONG = 4096;
 const FEW_TILES = 128;
+// With more than this share of entries cut, too many sums stay open, and windows are faster.
+const MAX_CUT_SHARE = 1 / 8;
 // Terms of a lane's window: see window.wgsl.
 const WINDOW_TERMS = 2 ** 22;
 
@@ -94,7 +98,7 @@ export function* gemm(
       const A = left.lines(down.from, down.count);
       const block: Block = { ...given, A, B, C: blockOf(device, into, down, across, width), rows: down.count, cols: across.count, list };
       residues?.takeRows(A, down.from);
-      if (residues && !(yield* residues.suit(block))) residues = undefined;
+      if (residues && !(yield* residues.suit(block, options.maxCutShare ?? MAX_CUT_SHARE))) residues = undefined;
       device.fill(list, Uint32Array.of(0), 0, 4);
       if (residues) residues.multiply(block, down.from, across.from);
       else if (path === "tiles" || path === "residues") launchTiles(device, block);

@@ -29,8 +29,6 @@ const GROUP = 64;
 // entries stay open, one in 340 for K = 4096, and the moduli that this takes usually have room for a few more bits (with 18 moduli there,
 // one in 5,000). An open entry costs as much as some fifty others.
 const MARGIN = 8;
-// With more than this share of entries cut, too many sums stay open, and windows are faster.
-const MAX_CUT_SHARE = 1 / 8;
 
 // Memory of the residues of a factor's lines and of a product's. More does not make a product faster.
 const MAX_BYTES = 2 ** 28;
@@ -172,15 +170,15 @@ export class ResidueProduct {
     );
   }
 
-  /** Whether few entries of the lines taken were cut. Only the first block is asked. */
-  *suit({ rows, cols }: Block): Work<boolean> {
+  /** Whether at most this share of the entries of the lines taken was cut. Only the first block is asked. */
+  *suit({ rows, cols }: Block, maxShare: number): Work<boolean> {
     if (this.isKnown) return true;
     this.isKnown = true;
     const [left, right] = [new Uint32Array(rows), new Uint32Array(cols)];
     const waits = [this.device.read(this.rows.cuts as DeviceBuffer, left), this.device.read(this.cols.cuts as DeviceBuffer, right)];
     for (const wait of waits) yield wait;
     const share = (cuts: Uint32Array): number => cuts.reduce((sum, n) => sum + n, 0) / (cuts.length * this.terms);
-    return share(left) <= MAX_CUT_SHARE && share(right) <= MAX_CUT_SHARE;
+    return share(left) <= maxShare && share(right) <= maxShare;
   }
 
   /** Compute and certify the entries of a block, whose lines have been taken: those that are not proved are listed. */
