@@ -8,7 +8,13 @@ import ts from "typescript";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const FILE = join(root, "docs/api.md");
-const ENTRIES = { halfulp: "index", "halfulp/opencl": "opencl", "halfulp/mpi": "mpi", "halfulp/study": "study" };
+const ENTRIES = {
+  halfulp: "index",
+  "halfulp/opencl": "opencl",
+  "halfulp/webgpu": "webgpu",
+  "halfulp/mpi": "mpi",
+  "halfulp/study": "study",
+};
 const HEAD = `# API reference
 
 Generated from the sources by \`npm run docs\`. What each routine returns, to the bit: [spec.md](spec.md).

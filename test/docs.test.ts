@@ -27,9 +27,9 @@ beforeAll(() => {
 }, 120_000); // a build takes longer than a hook may
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// Some need an OpenCL device, some an MPI library.
-const opencl = (await engines()).find(({ kind }) => kind === "opencl");
-const onDevice = ({ code, output }: (typeof examples)[number]): boolean => `${code}${output}`.includes("opencl");
+// Some need an OpenCL device, some WebGPU, some an MPI library.
+const [opencl, webgpu] = (await engines()).slice(-2);
+const onDevice = ({ code, output }: (typeof examples)[number]): boolean => /opencl|webgpu/.test(`${code}${output}`);
 const onRanks = ({ code }: (typeof examples)[number]): boolean => (code as string).includes("halfulp/mpi");
 const here = examples.filter((example) => !onDevice(example) && !onRanks(example));
 const overRanks = examples.filter(onRanks);
@@ -39,14 +39,16 @@ describe("examples", () => {
   test("there are some", () => expect(here.length).toBeGreaterThan(3));
 
   test.each(here)("$page, example $number prints what it says", runs);
-  test.skipIf(!opencl?.available).each(there)(`$page, example $number prints what it says ${opencl?.reason ?? ""}`, runs);
+  const lacks = opencl?.reason ?? webgpu?.reason ?? "";
+  test.skipIf(lacks !== "").each(there)(`$page, example $number prints what it says ${lacks}`, runs);
 
   test.skipIf(MISSING !== "").each(overRanks)(`$page, example $number prints what it says${MISSING}`, runs);
 
   function runs({ code, output }: (typeof examples)[number]): void {
     const file = join(folder, "example.js");
     writeFileSync(file, code as string);
-    // without the environment of the tests: as a user runs it
-    expect(execFileSync(process.execPath, [file], { encoding: "utf8", env: { PATH: process.env.PATH } })).toBe(output);
+    // without the environment of the tests, but for the driver of WebGPU: as a user runs it
+    const { PATH, VK_ICD_FILENAMES } = process.env;
+    expect(execFileSync(process.execPath, [file], { encoding: "utf8", env: { PATH, VK_ICD_FILENAMES } })).toBe(output);
   }
 });

@@ -25,7 +25,7 @@ import { type Resident, Residents } from "./residents.ts";
 
 export type { Resident } from "./residents.ts";
 
-/** Where an engine runs: on this thread ("wasm"), on a pool of threads or on an OpenCL device. With "auto", open() chooses. */
+/** Where an engine runs: on this thread ("wasm"), on a pool of threads, on an OpenCL device or on WebGPU. With "auto", open() chooses. */
 export type EngineKind = "auto" | Kind;
 
 type Argument<A> = A extends Real | Matrix<Real> | Sparse<Real> ? A | Resident<A> : A;

@@ -11,9 +11,9 @@ export type { OpenOptions } from "../engines/table.ts";
 const OPTIONS = ENGINES.flatMap((row) => row.options);
 
 /**
- * An engine with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU. "auto" opens "threads"
- * if available, else an engine on this thread: "wasm", or plain TypeScript if WebAssembly is not available. Close it when done; an
- * engine that is left open does not keep the process alive.
+ * An engine with asynchronous routines: "wasm" on this thread, "threads" on a pool of workers, "opencl" on a GPU, "webgpu" on the GPU of
+ * a browser. "auto" opens "threads" if available, else an engine on this thread: "wasm", or plain TypeScript if WebAssembly is not
+ * available. Close it when done; an engine that is left open does not keep the process alive.
  */
 export async function open(kind: EngineKind = "auto", options: OpenOptions = {}): Promise<Engine> {
   checkWord("open", "kind", kind, ["auto", ...KINDS]);

@@ -85,21 +85,26 @@ const LANE = `
 fn put(i: u32, r: Result) { results[3u * i] = r.bits.x; results[3u * i + 1u] = r.bits.y; results[3u * i + 2u] = u32(r.proved); }
 @compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3<u32>) {
   let given = cases[id.x];
-  var lanes: array<Window, 2>;
-  lanes[0] = emptyWindow();
-  lanes[1] = emptyWindow();
+  // A lane with a window, and two with limbs, the second of which has only numbers.
+  var a = emptyWindow();
+  var b = emptyLimbs();
+  var c = emptyLimbs();
   for (var k = 0u; k < given.count; k++) {
     let f = factors[given.start + k];
-    var a = lanes[k & 1u];
-    addProduct(&a, f.xy, negated(f.zw), 0x80000000u);
-    lanes[k & 1u] = a;
+    if (isOne(f.zw)) {
+      addNumberLimbs(&c, negated(f.xy), 0x80000000u);
+    } else if (k % 3u == 0u) {
+      addProduct(&a, f.xy, negated(f.zw), 0x80000000u);
+    } else {
+      addProductLimbs(&b, negated(f.xy), f.zw, 0x80000000u);
+    }
   }
-  var a = lanes[0];
-  var b = lanes[1];
   extend(&a);
-  extend(&b);
-  addWindow(&a, &b);
-  var s = sumOf(a, given.count + 6u);
+  var other = windowOfLimbs(&b);
+  addWindow(&a, &other);
+  other = windowOfLimbs(&c);
+  addWindow(&a, &other);
+  var s = sumOf(a, given.count + 12u);
   scaleSum(&s, given.alpha);
   addToSum(&s, termOfProduct(given.beta, given.c));
   put(7u * id.x, roundSum(s, SINGLE));
@@ -130,7 +135,7 @@ fn put(i: u32, bits: vec2<u32>) { results[3u * i] = bits.x; results[3u * i + 1u]
   }
 }`;
 
-const codeOf = { window: ["words", "window", "round"], settle: ["words", "window", "round", "gather", "settle"] } as const;
+const codeOf = { window: ["words", "window", "limbs", "round"], settle: ["words", "window", "round", "gather", "settle"] } as const;
 
 async function results(
   stage: keyof typeof codeOf,
@@ -163,7 +168,7 @@ async function results(
 
 function casesOf(random: Random, kind: Kind, count: number): Case[] {
   return Array.from({ length: count }, () => {
-    const n = random.below(3) === 0 ? random.below(3) : random.below(14);
+    const n = random.below(3) === 0 ? random.below(3) : random.below(random.below(4) === 0 ? 60 : 14);
     const x = vector(random, n, kind);
     const y = random.below(3) === 0 ? Float64Array.from(x, () => 1) : vector(random, n, kind);
     if (random.below(3) === 0) for (let k = n >> 1; k < n; k++) [x[k], y[k]] = [-(x[k - (n >> 1)] as number), y[k - (n >> 1)] as number];

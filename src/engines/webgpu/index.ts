@@ -2,6 +2,7 @@
 // form on the device runs on the calling thread (host.ts). Reached through engines/table.ts and src/webgpu.ts.
 import { EngineError } from "../../arrays/errors.ts";
 import type { EngineArray } from "../../arrays/operands.ts";
+import type { TriangleSource } from "../../arrays/triangle.ts";
 import type { Backend } from "../backend.ts";
 import type { Work } from "../device.ts";
 import { deviceMemory } from "../deviceMemory.ts";
@@ -9,22 +10,26 @@ import { inScope, type Scope } from "../deviceScope.ts";
 import type { Kernels } from "../kernels.ts";
 import { inOrder, type Routine } from "../steps.ts";
 import type { Configuration, Probe } from "../table.ts";
+import { CHOICES, type Choices } from "./choices.ts";
 import { gemm } from "./dense/gemm.ts";
 import { gemv } from "./dense/gemv.ts";
+import { lu } from "./dense/lu.ts";
 import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, reduce } from "./reductions/reduce.ts";
+import { approximate } from "./solve/approximate.ts";
 import { plan } from "./sparse/plan.ts";
+import { spmv } from "./sparse/spmv.ts";
 
 /** Runs work and returns a promise of its result. */
 type Run = (work: Work<unknown>) => Promise<unknown>;
 type Args<K extends keyof Kernels> = Parameters<Required<Kernels>[K] extends (...args: infer A) => unknown ? (...args: A) => void : never>;
 
 // Each call in a scope of its own. A kernel that exists on the device replaces that of the host here.
-function kernelsOn(run: Run, device: WebgpuDevice): object {
+function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
   const call =
     <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
     (...args: A): unknown =>
@@ -40,13 +45,15 @@ function kernelsOn(run: Run, device: WebgpuDevice): object {
     trsv: call("extrsv", trsv),
     trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
-      return (yield () => run(inScope(device, "exlu", (scope) => host.lu(scope, ...args)))) as number;
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args)))) as number;
     },
-    spmv: call("exspmv", host.spmv),
+    spmv: call("exspmv", (scope, ...args: Args<"spmv">) =>
+      args[1].indices.length < choices.minEntries ? host.spmv(scope, ...args) : spmv(scope, ...args),
+    ),
     ilu0: call("ilu0", host.ilu0),
-    plan: (...args: Args<"plan">) => run(plan(device, ...args)),
+    plan: (triangle: TriangleSource, exact: boolean) => run(plan(device, triangle, exact, choices)),
     krylov: host.krylov(run, device),
-    approximate: host.approximate(run, device),
+    approximate: approximate(run, device, choices),
     memory: { ...deviceMemory(device, run), firstNotFinite },
   };
 }
@@ -72,6 +79,11 @@ export async function webgpuBackend(choice: AdapterChoice = {}): Promise<Backend
 }
 
 /** The same on an open device. */
-export function backendOn(device: WebgpuDevice): Backend {
-  return { ...kernelsOn(inOrder(), device), kind: "webgpu", device: device.name, close: () => device.close() } as Backend;
+export function backendOn(device: WebgpuDevice, choices: Partial<Choices> = {}): Backend {
+  return {
+    ...kernelsOn(inOrder(), device, { ...CHOICES, ...choices }),
+    kind: "webgpu",
+    device: device.name,
+    close: () => device.close(),
+  } as Backend;
 }

@@ -33,7 +33,7 @@ export function finishEntries(
   lanes: number,
 ): void {
   const kernel = device.kernel("finishEntries", [words, window, round, gather, finish], { GROUP: FINISHING, SINGLE: Number(single) });
-  const loss = A.cols + 3 * lanes; // n + 3 L: see window.wgsl
+  const loss = A.cols + 4 * lanes; // n + 4 L: see limbs.wgsl
   const args = [Float64Array.of(alpha), Float64Array.of(beta), ...strides(C), C.rows, C.cols, parts, loss];
   device.launch(kernel, [Math.ceil((C.rows * C.cols) / FINISHING)], [FINISHING], [records, C.buffer, list, ...args]);
 }

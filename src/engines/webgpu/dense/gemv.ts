@@ -7,7 +7,7 @@ import type { Scope } from "../../deviceScope.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { BINDING_ALIGNMENT, spread } from "../device/pieces.ts";
 import { RECORD } from "../exact/layout.ts";
-import { gather, window, words } from "../exact/sources.generated.ts";
+import { gather, limbs, window, words } from "../exact/sources.generated.ts";
 import * as host from "../host.ts";
 import { finishEntries, newList, type Product, settleEntries } from "./entries.ts";
 import { gemv as source } from "./sources.generated.ts";
@@ -129,7 +129,7 @@ export function windowsOf(scope: Scope, A: DeviceMatrix, x: Vectors, single: boo
     BY_ROWS: Number(Math.abs(colStride) === 1),
     SINGLE: Number(single),
   };
-  const kernel = device.kernel("gemv", [words, window, gather, source], defines);
+  const kernel = device.kernel("gemv", [words, window, limbs, gather, source], defines);
   const shape = [offset, rowStride, colStride, rows, cols, length, parts, negative ? 2 ** 31 : 0];
   device.launch(kernel, [...spread(blocks), parts * x.count], [group], [A.buffer, x.buffer, records, ...shape, x.offset, x.step, x.column]);
   return { records, parts, lanes: parts * colLanes };

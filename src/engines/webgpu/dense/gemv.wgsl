@@ -6,7 +6,7 @@ struct Args {
   colStride: u32,
   rows: u32,
   cols: u32,
-  length: u32, // of a part of the columns; less than 2^22, as many terms as a lane has
+  length: u32, // of a part of the columns
   parts: u32,
   flip: u32,    // 0x80000000 for -A x
   xOffset: u32, // element j of vector c is xOffset + c xColumn + j xStep
@@ -37,14 +37,14 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let part = group.z % args.parts;
   let first = args.xOffset + group.z / args.parts * args.xColumn;
   let end = select(0u, min(args.cols, (part + 1u) * args.length), i < args.rows);
-  var a = emptyWindow();
+  var a = emptyLimbs();
   for (var j = part * args.length + col; j < end; j += COLS) {
-    addProduct(&a, entry(args.offset + i * args.rowStride + j * args.colStride), factor(first + j * args.xStep), args.flip);
+    addProductLimbs(&a, entry(args.offset + i * args.rowStride + j * args.colStride), factor(first + j * args.xStep), args.flip);
   }
-  extend(&a);
-  gather(&a, lane, col, COLS, select(ROWS, 1u, BY_ROWS == 1));
+  var sum = windowOfLimbs(&a);
+  gather(&sum, lane, col, COLS, select(ROWS, 1u, BY_ROWS == 1));
   if (col == 0u && i < args.rows) {
-    let r = recordOf(&a);
+    let r = recordOf(&sum);
     let to = (group.z * args.rows + i) * RECORD;
     for (var k = 0u; k < RECORD; k++) { records[to + k] = r[k]; }
   }

@@ -1,6 +1,6 @@
 // The windows of a matrix product on a device, for gemm.ts and lu.ts.
 import type { Device, DeviceBuffer, DeviceMatrix } from "../../device.ts";
-import { gather, window, words } from "../exact/sources.generated.ts";
+import { gather, limbs, window, words } from "../exact/sources.generated.ts";
 import { tiles as source } from "./sources.generated.ts";
 
 const MAX_LENGTH = 2 ** 21;
@@ -19,7 +19,7 @@ export function launchTiles(
 ): void {
   if (A.cols === 0) return;
   const tile = device.type === "gpu" ? 16 : 8;
-  const kernel = device.kernel("tiles", [words, window, gather, source], { TILE: tile, GROUP: tile * tile, SINGLE: Number(single) });
+  const kernel = device.kernel("tiles", [words, window, limbs, gather, source], { TILE: tile, GROUP: tile * tile, SINGLE: Number(single) });
   const ofA = [A.offset, A.rowStride, A.colStride];
   const ofB = [B.offset, B.rowStride, B.colStride];
   const shape = [A.rows, B.cols, A.cols, MAX_LENGTH, negative ? 2 ** 31 : 0];

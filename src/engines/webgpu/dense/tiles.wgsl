@@ -10,7 +10,7 @@ struct Args {
   rows: u32,
   cols: u32,
   inner: u32,
-  length: u32, // of a part; less than 2^22, as many terms as a lane has
+  length: u32, // of a part
   flip: u32,   // 0x80000000 for -A B
 }
 @group(0) @binding(0) var<storage, read> A: array<u32>;
@@ -45,21 +45,21 @@ fn tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
   let end = min(args.inner, (group.z + 1u) * args.length);
   let aAcross = args.aRow == 1u && args.aCol != 1u; // neighbours read contiguous memory
   let bAcross = args.bRow == 1u && args.bCol != 1u;
-  var a = emptyWindow();
+  var a = emptyLimbs();
   for (var k = group.z * args.length; k < end; k += SIDE) {
     if (aAcross) { left[fast][slow] = entryOfA(i0 + fast, k + slow, end); } else { left[slow][fast] = entryOfA(i0 + slow, k + fast, end); }
     if (bAcross) { right[fast][slow] = entryOfB(k + fast, j0 + slow, end); } else { right[slow][fast] = entryOfB(k + slow, j0 + fast, end); }
     workgroupBarrier();
     // Zeros past the end would make infinities of other rows NaN.
     let count = min(SIDE, end - k);
-    for (var d = 0u; d < count; d++) { addProduct(&a, left[slow][d], right[d][fast], args.flip); }
+    for (var d = 0u; d < count; d++) { addProductLimbs(&a, left[slow][d], right[d][fast], args.flip); }
     workgroupBarrier();
   }
-  extend(&a);
+  var sum = windowOfLimbs(&a);
   let i = i0 + slow;
   let j = j0 + fast;
   if (i < args.rows && j < args.cols) {
-    let r = recordOf(&a);
+    let r = recordOf(&sum);
     let to = ((group.z * args.rows + i) * args.cols + j) * RECORD;
     for (var n = 0u; n < RECORD; n++) { records[to + n] = r[n]; }
   }

@@ -93,7 +93,15 @@ function* solve(scope: Scope, T: StridedOperand, b: Columns, x: Columns, how: Su
       const rows = Math.min(block, n - first);
       const before = { ...ordered, offset: ordered.offset + first * ordered.rowStride, rows, cols: first };
       const windows = windowsOf(scope, before, unknowns, single, true, records);
-      const args = [ordered.offset, ordered.rowStride, ordered.colStride, first, rows, windows.parts, first + rows + 3 * windows.lanes + 8];
+      const args = [
+        ordered.offset,
+        ordered.rowStride,
+        ordered.colStride,
+        first,
+        rows,
+        windows.parts,
+        first + rows + 4 * (windows.lanes + 2),
+      ];
       const places = [right, unknowns].flatMap(({ offset, step, column }) => [offset, step, column]);
       const options = [Number(how.unit), ROUNDINGS.indexOf(how.rounding)];
       device.launch(kernel, [count], [block], [A.buffer, right.buffer, windows.records, unknowns.buffer, ...args, ...places, ...options]);

@@ -86,22 +86,32 @@ fn addWindow(a: ptr<function, Window>, b: ptr<function, Window>) {
   if ((*b).digit > (*a).digit) { moveUp(a, (*b).digit); }
   if ((*b).digit < (*a).digit) { moveUp(b, (*a).digit); }
   (*a).cut |= (*b).cut;
-  var carry = 0u;
-  for (var i = 0; i < 7; i++) {
-    let s = (*a).w[i] + (*b).w[i];
-    let t = s + carry;
-    carry = u32(s < (*b).w[i]) + u32(t < s);
-    (*a).w[i] = t;
-  }
+  addWords(a, (*b).w);
+}
+
+// The sum of two words and a carry, and its carry.
+fn addCarry(a: u32, b: u32, carry: u32) -> vec2<u32> {
+  let s = a + b;
+  let t = s + carry;
+  return vec2<u32>(t, u32(s < b) + u32(t < s));
+}
+
+// Not a loop: an index that is not constant would keep windows out of registers.
+fn addWords(a: ptr<function, Window>, b: array<u32, 7>) {
+  let s0 = addCarry((*a).w[0], b[0], 0u);
+  let s1 = addCarry((*a).w[1], b[1], s0.y);
+  let s2 = addCarry((*a).w[2], b[2], s1.y);
+  let s3 = addCarry((*a).w[3], b[3], s2.y);
+  let s4 = addCarry((*a).w[4], b[4], s3.y);
+  let s5 = addCarry((*a).w[5], b[5], s4.y);
+  let s6 = addCarry((*a).w[6], b[6], s5.y);
+  (*a).w = array<u32, 7>(s0.x, s1.x, s2.x, s3.x, s4.x, s5.x, s6.x);
 }
 
 fn negateWindow(a: ptr<function, Window>) {
-  var carry = 1u;
-  for (var i = 0; i < 7; i++) {
-    let t = ~(*a).w[i] + carry;
-    carry &= u32(t == 0u);
-    (*a).w[i] = t;
-  }
+  let w = (*a).w;
+  (*a).w = array<u32, 7>(~w[0], ~w[1], ~w[2], ~w[3], ~w[4], ~w[5], ~w[6]);
+  addWords(a, array<u32, 7>(1u, 0u, 0u, 0u, 0u, 0u, 0u));
 }
 
 // A term as a window.
@@ -174,18 +184,17 @@ fn addProduct(a: ptr<function, Window>, x: vec2<u32>, y: vec2<u32>, flip: u32) {
   let t3 = select(t[3], t[2], far) ^ m;
   let t4 = select(t[4], t[3], far) ^ m;
   let t5 = select(0u, t[4], far) ^ m;
-  let c0 = m & 1u;
-  let s0 = (*a).w[0] + t0; let u0 = s0 + c0; let c1 = u32(s0 < t0) + u32(u0 < s0);
-  let s1 = (*a).w[1] + t1; let u1 = s1 + c1; let c2 = u32(s1 < t1) + u32(u1 < s1);
-  let s2 = (*a).w[2] + t2; let u2 = s2 + c2; let c3 = u32(s2 < t2) + u32(u2 < s2);
-  let s3 = (*a).w[3] + t3; let u3 = s3 + c3; let c4 = u32(s3 < t3) + u32(u3 < s3);
-  let s4 = (*a).w[4] + t4; let u4 = s4 + c4; let c5 = u32(s4 < t4) + u32(u4 < s4);
-  (*a).w[0] = u0;
-  (*a).w[1] = u1;
-  (*a).w[2] = u2;
-  (*a).w[3] = u3;
-  (*a).w[4] = u4;
-  (*a).w[5] += t5 + c5;
+  let s0 = addCarry((*a).w[0], t0, m & 1u);
+  let s1 = addCarry((*a).w[1], t1, s0.y);
+  let s2 = addCarry((*a).w[2], t2, s1.y);
+  let s3 = addCarry((*a).w[3], t3, s2.y);
+  let s4 = addCarry((*a).w[4], t4, s3.y);
+  (*a).w[0] = s0.x;
+  (*a).w[1] = s1.x;
+  (*a).w[2] = s2.x;
+  (*a).w[3] = s3.x;
+  (*a).w[4] = s4.x;
+  (*a).w[5] += t5 + s4.y;
 }
 
 // a += x, with its sign changed if `flip` is 0x80000000. Five words: a number shifted is below 2^84, added at word 0 or 1 below 2^116, so up
@@ -214,16 +223,15 @@ fn addNumber(a: ptr<function, Window>, x: vec2<u32>, flip: u32) {
   let t1 = select(t[1], t[0], far) ^ m;
   let t2 = select(t[2], t[1], far) ^ m;
   let t3 = select(0u, t[2], far) ^ m;
-  let c0 = m & 1u;
-  let s0 = (*a).w[0] + t0; let u0 = s0 + c0; let c1 = u32(s0 < t0) + u32(u0 < s0);
-  let s1 = (*a).w[1] + t1; let u1 = s1 + c1; let c2 = u32(s1 < t1) + u32(u1 < s1);
-  let s2 = (*a).w[2] + t2; let u2 = s2 + c2; let c3 = u32(s2 < t2) + u32(u2 < s2);
-  let s3 = (*a).w[3] + t3; let u3 = s3 + c3; let c4 = u32(s3 < t3) + u32(u3 < s3);
-  (*a).w[0] = u0;
-  (*a).w[1] = u1;
-  (*a).w[2] = u2;
-  (*a).w[3] = u3;
-  (*a).w[4] += m + c4;
+  let s0 = addCarry((*a).w[0], t0, m & 1u);
+  let s1 = addCarry((*a).w[1], t1, s0.y);
+  let s2 = addCarry((*a).w[2], t2, s1.y);
+  let s3 = addCarry((*a).w[3], t3, s2.y);
+  (*a).w[0] = s0.x;
+  (*a).w[1] = s1.x;
+  (*a).w[2] = s2.x;
+  (*a).w[3] = s3.x;
+  (*a).w[4] += m + s3.y;
 }
 
 fn extendNumbers(a: ptr<function, Window>) {
@@ -245,14 +253,7 @@ fn addInside(a: ptr<function, Window>, t: Term) -> i32 {
     if (to >= 0 && to < 6) { b.w[to] = t.words[i]; }
   }
   if (t.negative != 0u) { negateWindow(&b); }
-  b.digit = (*a).digit;
-  var carry = 0u;
-  for (var i = 0; i < 7; i++) {
-    let s = (*a).w[i] + b.w[i];
-    let u = s + carry;
-    carry = u32(s < b.w[i]) + u32(u < s);
-    (*a).w[i] = u;
-  }
+  addWords(a, b.w);
   return below;
 }
 

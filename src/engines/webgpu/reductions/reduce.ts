@@ -11,7 +11,7 @@ import type { Scope } from "../../deviceScope.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { piecesOf } from "../device/pieces.ts";
 import { EMPTY, RECORD } from "../exact/layout.ts";
-import { gather, round, window, words } from "../exact/sources.generated.ts";
+import { gather, limbs, window, words } from "../exact/sources.generated.ts";
 import { negativeZeros, reduce as source } from "./sources.generated.ts";
 
 const OPS = ["sum", "asum", "dot", "square"] as const;
@@ -68,7 +68,7 @@ function upload(scope: Scope, op: Reduction, x: Operand, y: Operand): Terms {
 function kernelOn(device: Device, name: string, { op, singles }: Terms): Kernel {
   const [x, y] = singles.map(Number) as [number, number];
   const defines = { GROUP: launchOn(device).group, OP: OPS.indexOf(op), WIDTH: x + y === 0 ? 2 : 4, X_SINGLE: x, Y_SINGLE: y };
-  return device.kernel(name, [words, window, round, gather, source], defines);
+  return device.kernel(name, [words, window, limbs, gather, source], defines);
 }
 
 // A record of reduce.wgsl: a window and the digit above its terms.
@@ -110,8 +110,7 @@ const groupsFor = (device: Device, count: number): number => {
   return Math.max(1, Math.min(groups * device.computeUnits, Math.ceil(count / (2 * group))));
 };
 
-// The pass with windows that move. A lane has less than 2^22 terms: a piece has at most 2^32 bytes, and there are at least 2^10 lanes if it
-// has more than 2^15 elements.
+// The pass with windows that move.
 function* follow(scope: Scope, terms: Terms, into: Superaccumulator): Work<Found> {
   const { device } = scope;
   const kernel = kernelOn(device, "reduce", terms);
@@ -126,7 +125,7 @@ function* follow(scope: Scope, terms: Terms, into: Superaccumulator): Work<Found
   }
   const records = new Int32Array(WORDS * total);
   yield device.read(memory, records);
-  return addRecords(records, into, countOf(terms) + 3 * total * launchOn(device).group); // n + 3 L: see window.wgsl
+  return addRecords(records, into, countOf(terms) + 4 * total * launchOn(device).group); // n + 4 L: see limbs.wgsl
 }
 
 // Windows of one launch, and then of further ones: typical terms reach over two.

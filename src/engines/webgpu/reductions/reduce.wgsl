@@ -57,11 +57,10 @@ fn write(a: ptr<function, Window>, lane: u32, record: u32) {
   }
 }
 
-// The terms of a lane, n < 2^22 of them: reduce.ts sees to it.
 @compute @workgroup_size(GROUP)
 fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   if (lane == 0u) { atomicStore(&top, EMPTY); }
-  var a = emptyWindow();
+  var a = emptyLimbs();
   let units = (args.count + u32(WIDTH) - 1u) / u32(WIDTH);
   for (var unit = group.x * u32(GROUP) + lane; unit < units; unit += args.groups * u32(GROUP)) {
     var v = x[loadIndex(unit, 0u, X_SINGLE == 1)];
@@ -76,20 +75,20 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       var p = elementOfX(k, v);
       if (k >= left) { p = vec2<u32>(0u, 0u); }
       if (OP == SUM || OP == ASUM) {
-        addNumber(&a, p, 0u);
+        addNumberLimbs(&a, p, 0u);
       } else if (OP == SQUARE) {
-        addProduct(&a, p, p, 0u);
+        addProductLimbs(&a, p, p, 0u);
       } else {
         var q = elementOf(w, k, Y_SINGLE == 1);
         if (k >= left) { q = p; }
-        addProduct(&a, p, q, 0u);
+        addProductLimbs(&a, p, q, 0u);
       }
     }
   }
-  if (OP == SUM || OP == ASUM) { extendNumbers(&a); } else { extend(&a); }
   workgroupBarrier();
-  atomicMax(&top, a.digit + 6); // a term begins at word 0 or 1, and has at most five words
-  write(&a, lane, args.first + group.x);
+  atomicMax(&top, endOfLimbs(&a));
+  var sum = windowOfLimbs(&a);
+  write(&sum, lane, args.first + group.x);
 }
 
 // The window that begins 6 (group.y + 1) digits below args.top.

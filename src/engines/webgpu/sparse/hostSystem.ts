@@ -17,14 +17,15 @@ export interface HostPattern {
 export interface TriangleRows {
   readonly begins: Int32Array;
   readonly columns: Int32Array;
-  /** The position in A of each entry of the triangle, in the order in which A stores them. */
+  /** The position of each entry in A. */
   readonly source: Int32Array;
+  /** The position of the diagonal of each unknown in A, or -1. */
   readonly diagonalAt: Int32Array;
 }
 
-/** The rows of a triangle. Throws for the first unknown without a diagonal entry. */
+/** The rows of a triangle. */
 export function triangleRows(
-  { n, upper, byRows, unit }: Pick<TriangleSource, "n" | "upper" | "byRows" | "unit">,
+  { n, upper, byRows }: Pick<TriangleSource, "n" | "upper" | "byRows">,
   { pointers, indices }: HostPattern,
 ): TriangleRows {
   const begins = newIntegers("sptrsv", n + 1);
@@ -51,15 +52,13 @@ export function triangleRows(
     columns[at] = column;
     source[at] = p;
   });
-  const missing = unit ? -1 : diagonalAt.indexOf(-1);
-  if (missing >= 0) throw missingOnDiagonal("sptrsv", missing);
   return { begins, columns, source, diagonalAt };
 }
 
-/** Throws for the first unknown whose diagonal entry is zero. */
-export function checkNonzero(routine: string, { diagonalAt }: TriangleRows, values: Real): void {
-  const zero = diagonalAt.findIndex((p) => values[p] === 0);
-  if (zero >= 0) throw zeroOnDiagonal(routine, "A", zero);
+/** Throws for the first unknown whose diagonal entry is missing or zero. */
+export function checkDiagonal(routine: string, { diagonalAt }: TriangleRows, values: Real): void {
+  const l = diagonalAt.findIndex((p) => p < 0 || values[p] === 0);
+  if (l >= 0) throw (diagonalAt[l] as number) < 0 ? missingOnDiagonal(routine, l) : zeroOnDiagonal(routine, "A", l);
 }
 
 /** The triangle in the memory of the embedded engine, and that memory. */

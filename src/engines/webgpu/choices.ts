@@ -1,0 +1,13 @@
+// From which size on work goes to the device. The defaults are guesses from the time of a launch and a read on a GPU, about 0.1 ms; tests set
+// them to 0. Called by index.ts.
+
+export interface Choices {
+  /** Entries of a sparse matrix, for products and solves. */
+  readonly minEntries: number;
+  /** The order of a matrix, for binary32 factors. */
+  readonly minOrder: number;
+  /** Entries of a matrix, for the magnitudes of its rows. */
+  readonly minMagnitudes: number;
+}
+
+export const CHOICES: Choices = { minEntries: 2 ** 12, minOrder: 256, minMagnitudes: 2 ** 16 };
