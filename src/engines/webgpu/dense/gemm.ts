@@ -9,7 +9,7 @@ import { bufferOf } from "../../deviceArray.ts";
 import type { Scope } from "../../deviceScope.ts";
 import { MAX_TERMS } from "../../moduli.ts";
 import type { WebgpuDevice } from "../device/device.ts";
-import { gather, settle } from "../exact/sources.generated.ts";
+import { gather, limbs, settle } from "../exact/sources.generated.ts";
 import * as host from "../host.ts";
 import { type Block, bindingBytes, double, Factor, type LineRange, rangesOf, rectanglesOf, roundingSourcesFor } from "./gemmBlocks.ts";
 import { PRODUCT_GROUP, prepareResidues } from "./gemmResidues.ts";
@@ -31,7 +31,7 @@ export interface GemmOptions {
 
 // Up to here a product takes the calling thread about a millisecond, less than waiting for a device.
 const HOST_TERMS = 2 ** 18;
-// From here residues, some five instructions a term, save more than their preparation costs. Windows take 150.
+// From here residues, some five instructions a term, save more than their preparation costs. Windows take 100.
 const RESIDUE_TERMS = 2 ** 26;
 const MIN_SIDE = 64;
 // Long sums in few tiles leave most of a device idle: then each entry has a work-group.
@@ -39,8 +39,8 @@ const LONG = 4096;
 const FEW_TILES = 128;
 // With more than this share of entries cut, too many sums stay open, and windows are faster.
 const MAX_CUT_SHARE = 1 / 8;
-// Terms of a lane's window: see window.wgsl.
-const WINDOW_TERMS = 2 ** 22;
+// And a lane should not have more terms than this in a launch.
+const VERY_LONG = 2 ** 18;
 
 // Terms of a launch: some 100 ms where a device has a hundredth of an H200's speed, which adds 1.6 * 10^11 a second by windows.
 const TILE_LAUNCH = 2 ** 28;
@@ -128,7 +128,7 @@ export function pathFor(device: WebgpuDevice, C: StridedOperand, K: number): Pat
   if (isLarge && K <= MAX_TERMS && device.maxGroupSize >= PRODUCT_GROUP) return "residues";
   const tile = tileOf(device);
   const tiles = Math.ceil(C.rows / tile) * Math.ceil(C.cols / tile);
-  return K >= WINDOW_TERMS || (K >= LONG && tiles < FEW_TILES) ? "entries" : "tiles";
+  return K >= VERY_LONG || (K >= LONG && tiles < FEW_TILES) ? "entries" : "tiles";
 }
 
 // The memory of C, or new memory without gaps, in the order of C.
@@ -168,7 +168,7 @@ const tileOf = (device: WebgpuDevice): number => (device.maxGroupSize >= 256 ? 1
 function launchTiles(device: WebgpuDevice, block: Block): void {
   const { alpha, A, B, beta, C, rows, cols, single, list } = block;
   const tile = tileOf(device);
-  const kernel = device.kernel("tiles", [...roundingSourcesFor(single), gemmTiles], { TILE: tile });
+  const kernel = device.kernel("tiles", [...roundingSourcesFor(single), limbs, gemmTiles], { TILE: tile });
   const atOnce = Math.floor(TILE_LAUNCH / (tile * tile * Math.max(1, A.n)));
   for (const { row, col, ...groups } of rectanglesOf(Math.ceil(rows / tile), Math.ceil(cols / tile), atOnce))
     device.launch(
@@ -184,12 +184,11 @@ function launchTiles(device: WebgpuDevice, block: Block): void {
 }
 
 // Entries by a work-group each: the first `count` of the list, or of all.
-function launchEntries(device: WebgpuDevice, block: Block, count: number, listed: boolean, tryWindows: boolean): void {
+function launchEntries(device: WebgpuDevice, block: Block, count: number, listed: boolean, windows: boolean): void {
   const { alpha, A, B, beta, C, cols, single, list } = block;
   const K = A.n;
   const group = device.type === "cpu" ? 16 : K >= LONG ? Math.min(256, device.maxGroupSize) : 64;
-  const windows = tryWindows && K <= WINDOW_TERMS * group;
-  const kernel: Kernel = device.kernel("entries", [...roundingSourcesFor(single), gather, settle, gemmEntries], { GROUP: group });
+  const kernel: Kernel = device.kernel("entries", [...roundingSourcesFor(single), limbs, gather, settle, gemmEntries], { GROUP: group });
   const atOnce = Math.max(1, Math.floor((windows ? ENTRY_LAUNCH : EXACT_LAUNCH) / Math.max(group, K)));
   for (let from = 0; from < count; from += atOnce) {
     const n = Math.min(atOnce, count - from);

@@ -29,16 +29,18 @@ fn termAt(k: u32) -> Term {
 
 var<workgroup> isProved: u32;
 
-// Try the windows of the lanes. K <= 2^22 GROUP, and alpha is finite.
+// Try the windows of the lanes. alpha is finite.
 fn byWindows(lane: u32) -> bool {
-  var a = emptyWindow();
-  for (var k = lane; k < args.K; k += GROUP) { addProduct(&a, numberOf(A[aAt + k * args.aCol]), numberOf(B[bAt + k * args.bRow]), 0u); }
-  extend(&a);
+  var limbs = emptyLimbs();
+  for (var k = lane; k < args.K; k += GROUP) {
+    addProductLimbs(&limbs, numberOf(A[aAt + k * args.aCol]), numberOf(B[bAt + k * args.bRow]), 0u);
+  }
+  var a = windowOfLimbs(&limbs);
   gather(&a, lane, lane, GROUP, 1u);
   if (lane == 0u) {
     var old = vec2<u32>();
     if (!isZero(args.beta)) { old = numberOf(C[cAt]); }
-    let entry = entryOf(sumOf(a, args.K + 3u * GROUP), args.alpha, args.beta, old);
+    let entry = entryOf(sumOf(a, args.K + 4u * GROUP), args.alpha, args.beta, old);
     if (entry.proved) { C[cAt] = realOf(entry.bits); }
     isProved = u32(entry.proved);
   }

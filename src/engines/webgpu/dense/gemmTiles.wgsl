@@ -1,5 +1,5 @@
 // Tiles of C := alpha A B + beta C by windows, launched by gemm.ts: a work-group computes TILE by TILE entries, a lane one of them. What the
-// window of an entry does not prove is listed, and the entry stays as it was. alpha is finite, and K < 2^22.
+// window of an entry does not prove is listed, and the entry stays as it was. alpha is finite.
 struct Args {
   alpha: vec2<u32>,
   beta: vec2<u32>,
@@ -31,7 +31,7 @@ fn tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) 
   let bTerm = select(id.x, id.y, args.bCol == 1u);
   let aAt = args.aOffset + (i0 + aLine) * args.aRow;
   let bAt = args.bOffset + (j0 + bLine) * args.bCol;
-  var a = emptyWindow();
+  var a = emptyLimbs();
   for (var k0 = 0u; k0 < args.K; k0 += tile) {
     // Beyond the edges all factors are zeros: beyond K both of a product are, so that no infinity meets one.
     var x = vec2<u32>();
@@ -41,17 +41,16 @@ fn tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) 
     left[aLine * tile + aTerm] = x;
     right[bTerm * tile + bLine] = y;
     workgroupBarrier();
-    for (var k = 0u; k < tile; k++) { addProduct(&a, left[id.y * tile + k], right[k * tile + id.x], 0u); }
+    for (var k = 0u; k < tile; k++) { addProductLimbs(&a, left[id.y * tile + k], right[k * tile + id.x], 0u); }
     workgroupBarrier();
   }
-  extend(&a);
   let i = i0 + id.y;
   let j = j0 + id.x;
   if (i >= args.M || j >= args.N) { return; }
   let at = args.cOffset + i * args.cRow + j;
   var old = vec2<u32>();
   if (!isZero(args.beta)) { old = numberOf(C[at]); }
-  let entry = entryOf(sumOf(a, args.K + 3u), args.alpha, args.beta, old);
+  let entry = entryOf(sumOf(windowOfLimbs(&a), args.K + 4u), args.alpha, args.beta, old);
   if (entry.proved) {
     C[at] = realOf(entry.bits);
   } else {
