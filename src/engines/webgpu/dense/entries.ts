@@ -39,25 +39,24 @@ export function finishEntries(
 }
 
 const GROUP = 64;
-// The terms of all entries of a launch, which should not take long: about 2^26 terms take a few milliseconds on a large GPU for each window.
-const MAX_TERMS = 2 ** 26;
+// The terms of all entries of a launch, which should not take long on a small GPU either: a term takes about a thousand operations for each
+// window, and most entries need two or three.
+const MAX_TERMS = 2 ** 24;
 
 /**
- * Compute the entries on the list. If all entries of C are no more than a launch may take, the host does not read the list: it is mostly
- * empty, and a read takes longer than a launch that finds nothing to do.
+ * Compute the entries on the list. The first launch does not wait for their number: the list is mostly empty. Only where it may be longer than
+ * a launch can do is it read.
  */
 export function* settleEntries(scope: Scope, product: Product): Work<void> {
   const { device } = scope;
   const { A, C, list } = product;
-  const terms = A.cols + 1;
-  let open = C.rows * C.cols;
-  if (open * terms > MAX_TERMS) {
-    const found = new Uint32Array(1);
-    yield device.read(list, found);
-    open = found[0] as number;
-  }
-  const limit = Math.max(1, Math.floor(MAX_TERMS / terms));
-  for (let start = 0; start < open; start += limit) launch(device, product, start, Math.min(limit, open - start));
+  const limit = Math.max(1, Math.floor(MAX_TERMS / (A.cols + 1)));
+  launch(device, product, 0, limit);
+  if (C.rows * C.cols <= limit) return;
+  const found = new Uint32Array(1);
+  yield device.read(list, found);
+  const open = found[0] as number;
+  for (let start = limit; start < open; start += limit) launch(device, product, start, limit);
 }
 
 const strides = ({ offset, rowStride, colStride }: DeviceMatrix): KernelArgument[] => [offset, rowStride, colStride];
@@ -66,7 +65,7 @@ function launch(device: Device, { alpha, A, B, beta, C, single, list }: Product,
   const kernel = device.kernel("settleEntries", [words, window, round, gather, settle, entries], { GROUP, SINGLE: Number(single) });
   device.launch(
     kernel,
-    [Math.min(limit, 16 * device.computeUnits)],
+    [Math.min(limit, C.rows * C.cols, 16 * device.computeUnits)],
     [GROUP],
     [
       A.buffer,

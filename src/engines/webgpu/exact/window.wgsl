@@ -1,10 +1,10 @@
 // Windows: fixed-point numbers of seven words in registers, which are consecutive digits of the superaccumulator. A window moves up when a
 // larger term arrives, so one pass over the terms is enough, and what is cut off at its lower end has a bound. Composed after words.wgsl.
 //
-// A lane adds its terms to a window of its own. A term is a significand shifted by at most 31 bits: below 2^(106 + 31) for a product,
-// from digit q on. It is added at word 0 or 1, so it is below 2^169 in units of word 0. A window that holds the sum of n < 2^22 products
-// stays below 2^191: the hot loop needs six words, and extend() makes the seventh of their sign. Up to 2^32 such windows have a sum below
-// 2^223, which fits seven words with a sign.
+// A lane adds its terms to a window of its own, or in long loops to limbs (limbs.wgsl), which are faster. A term is a significand shifted by
+// at most 31 bits: below 2^(106 + 31) for a product, from digit q on. It is added at word 0 or 1, so it is below 2^169 in units of word 0. A
+// window that holds the sum of n < 2^22 products stays below 2^191: the loop needs six words, and extend() makes the seventh of their
+// sign. Up to 2^32 such windows have a sum below 2^223, which fits seven words with a sign.
 //
 // What is lost, in units of the window's last digit: a term that reaches below the window is cut towards zero and loses less than one
 // unit. A window that moves up loses less than one unit of its new last digit; since every move is by at least one digit, all moves of a
@@ -195,48 +195,6 @@ fn addProduct(a: ptr<function, Window>, x: vec2<u32>, y: vec2<u32>, flip: u32) {
   (*a).w[3] = s3.x;
   (*a).w[4] = s4.x;
   (*a).w[5] += t5 + s4.y;
-}
-
-// a += x, with its sign changed if `flip` is 0x80000000. Five words: a number shifted is below 2^84, added at word 0 or 1 below 2^116, so up
-// to 2^43 of them fit; then extendNumbers(). A window takes either numbers or products this way.
-fn addNumber(a: ptr<function, Window>, x: vec2<u32>, flip: u32) {
-  let ex = fieldOf(x);
-  let m0 = significandOf(x);
-  let position = max(ex, 1u) + 2221u; // 3296 - 1075
-  let r = position & 31u;
-  let l = 31u - r;
-  let digit = i32(position >> 5u);
-  let negative = x.y ^ flip;
-  var t = array<u32, 5>(m0.x << r, (m0.y << r) | ((m0.x >> 1u) >> l), (m0.y >> 1u) >> l, 0u, 0u);
-  var o = digit - (*a).digit;
-  if (u32(o) > 1u || ex == 0x7ffu) {
-    if (ex == 0x7ffu) {
-      (*a).special |= specialBits(isNaN(x), negative >> 31u);
-      t = array<u32, 5>();
-    }
-    extendNumbers(a);
-    o = fit(a, &t, digit);
-  }
-  let far = o == 1;
-  let m = signWord(negative);
-  let t0 = select(t[0], 0u, far) ^ m;
-  let t1 = select(t[1], t[0], far) ^ m;
-  let t2 = select(t[2], t[1], far) ^ m;
-  let t3 = select(0u, t[2], far) ^ m;
-  let s0 = addCarry((*a).w[0], t0, m & 1u);
-  let s1 = addCarry((*a).w[1], t1, s0.y);
-  let s2 = addCarry((*a).w[2], t2, s1.y);
-  let s3 = addCarry((*a).w[3], t3, s2.y);
-  (*a).w[0] = s0.x;
-  (*a).w[1] = s1.x;
-  (*a).w[2] = s2.x;
-  (*a).w[3] = s3.x;
-  (*a).w[4] += m + s3.y;
-}
-
-fn extendNumbers(a: ptr<function, Window>) {
-  (*a).w[5] = signWord((*a).w[4]);
-  (*a).w[6] = (*a).w[5];
 }
 
 // The exact stage: a window that stays where it is takes exactly those bits of a term that lie in its six lowest words; the seventh is for
