@@ -10,7 +10,7 @@ import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random } from "../../src/study.ts";
 import { ENTRIES, SEED } from "../effort.ts";
 import { storedBits } from "../hex.ts";
-import { KINDS, lines } from "./residueKinds.ts";
+import { KINDS, lines } from "../residueKinds.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
 const reference = kernels("reference") as Kernels;

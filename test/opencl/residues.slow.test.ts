@@ -3,15 +3,14 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Real } from "../../src/arrays/types.ts";
 import { inScope } from "../../src/engines/deviceScope.ts";
+import { capacityOf, MAX_BITS, moduliFor, precisionFor, tableOf } from "../../src/engines/moduli.ts";
 import { gemm } from "../../src/engines/opencl/dense/gemm.ts";
-import { precisionFor } from "../../src/engines/opencl/dense/gemmResidues.ts";
-import { capacityOf, MAX_BITS, moduliFor, tableOf } from "../../src/engines/opencl/dense/moduli.ts";
 import { type OpenclDevice, openDevice } from "../../src/engines/opencl/device/device.ts";
 import { runSync } from "../../src/engines/steps.ts";
 import { type Kernels, kernels, Random, type StridedMatrix } from "../../src/study.ts";
 import { SEED } from "../effort.ts";
 import { storedBits } from "../hex.ts";
-import { KINDS, lines, uniform } from "./residueKinds.ts";
+import { KINDS, lines, uniform } from "../residueKinds.ts";
 
 const here = await openDevice().catch((error: Error) => error.message);
 const reference = kernels("reference") as Kernels;
@@ -120,7 +119,7 @@ describe("the moduli", () => {
     [84, 84, 1],
     [0, 0, 1],
   ])("integers of %d and %d bits, %d terms, fit", (left, right, terms) => {
-    const found = precisionFor(left, right, terms);
+    const found = precisionFor(left, right, terms, 64);
     if (!found) throw new Error("no precision");
     expect(found.left).toBeLessThanOrEqual(Math.min(left, MAX_BITS));
     expect(found.right).toBeLessThanOrEqual(Math.min(right, MAX_BITS));
@@ -129,7 +128,7 @@ describe("the moduli", () => {
   });
 
   test("too many terms, or numbers that are not finite, have no precision", () => {
-    expect(precisionFor(60, 60, 65537)).toBeUndefined();
-    expect(precisionFor(0x7fffffff, 60, 10)).toBeUndefined();
+    expect(precisionFor(60, 60, 65537, 64)).toBeUndefined();
+    expect(precisionFor(0x7fffffff, 60, 10, 64)).toBeUndefined();
   });
 });

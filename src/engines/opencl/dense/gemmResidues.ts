@@ -1,11 +1,11 @@
 // The first stage of exgemm by residues: C := alpha A B + beta C with a certificate for each entry. Called by gemm.ts; see residues.ts.
 import type { Device, DeviceBuffer, Work } from "../../device.ts";
 import type { Scope } from "../../deviceScope.ts";
+import { precisionFor } from "../../moduli.ts";
 import { declarableLocalBytes } from "../device/local.ts";
 import { double, long, realOf } from "../device/numbers.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import { kernelArguments, type Product } from "./entries.ts";
-import { capacityOf, MAX_BITS, MAX_TERMS, moduliFor } from "./moduli.ts";
 import { fits, type Int8Shape, type Lines, localBytesOf, ResidueArithmetic, roundUp } from "./residues.ts";
 import { entries, gemmResidues } from "./sources.ts";
 
@@ -30,28 +30,6 @@ function shapeFor(device: Device): Int8Shape {
 // open: one in 20,000 for K = 4096. An open entry costs as much as some thousands of others, and the moduli that this takes usually
 // have room for a few more bits.
 const MARGIN = 11;
-
-/** Bits of the integers on both sides, and how many moduli their products need. */
-interface Precision {
-  readonly left: number;
-  readonly right: number;
-  readonly moduli: number;
-}
-
-/** The precision for lines whose integers have these widths. Undefined if no number of moduli is enough. */
-export function precisionFor(leftWidth: number, rightWidth: number, terms: number): Precision | undefined {
-  const bitsOfTerms = Math.ceil(Math.log2(Math.max(1, terms))) + 2;
-  let [left, right] = [leftWidth, rightWidth].map((width) => Math.min(width, 53 + MARGIN)) as [number, number];
-  const moduli = moduliFor(left + right + bitsOfTerms);
-  if (moduli === undefined || terms > MAX_TERMS || Math.max(leftWidth, rightWidth) > MAX_WIDTH) return undefined;
-  for (let spare = capacityOf(moduli) - left - right - bitsOfTerms; spare > 0; spare--) {
-    if (left < Math.min(leftWidth, MAX_BITS) && (left <= right || right >= rightWidth)) left++;
-    else if (right < Math.min(rightWidth, MAX_BITS)) right++;
-  }
-  return { left, right, moduli };
-}
-
-const MAX_WIDTH = 2200; // binary64 numbers span 2098 bits; more stands for a number that is not finite
 
 /** Products with one right factor. */
 export interface ResidueProduct {
@@ -85,7 +63,7 @@ export function* prepareProduct(
     device.launch(widest, [Math.ceil(count / GROUP)], [GROUP], [sizes, lowest, count, widths, which]);
   const found = new Int32Array(2);
   yield device.read(widths, found);
-  const precision = precisionFor(found[0] as number, found[1] as number, cols.n);
+  const precision = precisionFor(found[0] as number, found[1] as number, cols.n, 53 + MARGIN);
   if (!precision) return undefined;
   const { moduli } = precision;
   const [M, N, K] = [roundUp(maxRows, shape.BM), roundUp(cols.count, shape.BN), roundUp(cols.n, shape.BK)];

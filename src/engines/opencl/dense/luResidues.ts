@@ -2,12 +2,12 @@
 // those of the columns before it. Called by luBlocked.ts; the kernels are in luResidues.cl.
 import type { DeviceBuffer } from "../../device.ts";
 import type { Scope } from "../../deviceScope.ts";
+import { capacityOf, MAX_BITS, MAX_TERMS } from "../../moduli.ts";
 import { long, type RealType } from "../device/numbers.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import * as exact from "../exact/sources.ts";
 import { measureLines } from "./gemm.ts";
 import { STRIP } from "./luLayout.ts";
-import { capacityOf, MAX_BITS, MAX_TERMS } from "./moduli.ts";
 import { fits, type Int8Shape, type Lines, ResidueArithmetic, roundUp } from "./residues.ts";
 import * as sources from "./sources.ts";
 

@@ -3,10 +3,10 @@
 // gemmResidues.ts and luResidues.ts. After Ozaki, Uchino and Imamura's second scheme.
 import type { Device, DeviceBuffer, DeviceMatrix, Kernel } from "../../device.ts";
 import type { Scope } from "../../deviceScope.ts";
+import { limbsOf, tableOf } from "../../moduli.ts";
 import { long, type RealType } from "../device/numbers.ts";
 import { hasTensorCores } from "../device/tensorCores.ts";
 import { certificate } from "../exact/sources.ts";
-import { limbsOf, tableOf } from "./moduli.ts";
 import { int8Product, residues } from "./sources.ts";
 
 /** The lines of a factor, rows of A or columns of B: n entries each, `step` apart. */

@@ -1,7 +1,8 @@
 // The OpenCL C of the dense routines, with the constants that it shares with the host in front of it.
+
+import { COFACTOR, INVERSE, MAX_BITS, OFFSET, PIECE_BITS, RECIPROCAL, RECORD, WEIGHTS } from "../../moduli.ts";
 import { defineText } from "../device/defines.ts";
 import { CANDIDATE, INFO, KT, MOVES, PIVOTS, STRIP, STUCK, TINY_SEEN, UPPER_LANES } from "./luLayout.ts";
-import { COFACTOR, INVERSE, MAX_BITS, OFFSET, PIECE_BITS, RECIPROCAL, RECORD, WEIGHTS } from "./moduli.ts";
 import * as generated from "./sources.generated.ts";
 import { FAILED, SINGULAR, TICKET } from "./trsvState.ts";
 

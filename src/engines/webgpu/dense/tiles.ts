@@ -1,4 +1,4 @@
-// The windows of a matrix product on a device, for gemm.ts and lu.ts.
+// The windows of a matrix product on a device, for lu.ts.
 import type { Device, DeviceBuffer, DeviceMatrix } from "../../device.ts";
 import { gather, limbs, window, words } from "../exact/sources.generated.ts";
 import { tiles as source } from "./sources.generated.ts";

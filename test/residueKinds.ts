@@ -1,5 +1,5 @@
-// Numbers that make products by residues hard, for residues.slow.test.ts and matrixEngines.slow.test.ts.
-import type { Random } from "../../src/study.ts";
+// Numbers that make products by residues hard, for the tests of such products on OpenCL and WebGPU.
+import type { Random } from "../src/study.ts";
 
 const ONES = 2 - 2 ** -52; // a significand of ones
 
@@ -36,6 +36,14 @@ export const KINDS: Record<string, [A: Entry, B: Entry]> = {
   "products that underflow": [(random) => random.signed() * 2 ** -560, (random) => random.signed() * 2 ** -500],
   "sums near the overflow threshold": [(random) => random.signed() * 2 ** 600, (random) => random.signed() * 2 ** 422],
   "zeros and numbers": [(random) => (random.below(3) ? 0 : random.signed()), (random) => (random.below(2) ? -0 : random.signed())],
+  "bands, and lines of zeros": [
+    (random, line, term) => (line % 3 === 1 ? 0 : Math.abs(line - term) <= 2 ? random.signed() : 0),
+    (random, line, term) => (Math.abs(line - term) <= 3 ? random.signed() : -0),
+  ],
+  "the largest numbers": [
+    (random, _, term) => (term === 0 ? 1 : random.below(2) ? 2 ** -1022 : -1) * Number.MAX_VALUE,
+    (random) => (random.below(2) ? 1 : -(2 ** -53)),
+  ],
   "an infinity and a NaN": [
     (random, line, term) => (line === 1 && term === 2 ? Number.POSITIVE_INFINITY : random.signed()),
     (random, line, term) => (line === 3 && term === 4 ? Number.NaN : random.signed()),

@@ -1,4 +1,6 @@
-// The moduli of products by residues (residues.ts), and the numbers that its kernels need for each of them.
+// The moduli of products by residues, how many of them a product needs, and the numbers that kernels need for each. Used by the engines
+// that multiply on matrix engines or on dot products of bytes: opencl/dense/residues.ts and webgpu/dense/gemmResidues.ts. After Ozaki,
+// Uchino and Imamura's second scheme.
 
 // Pairwise coprime and at most 256, so that residues fit in 8 bits, in descending order.
 const MODULI = [256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193, 191, 181, 179, 173, 167, 163];
@@ -39,6 +41,31 @@ export function moduliFor(bits: number): number | undefined {
 
 /** The bits below the product of the first `count` moduli. */
 export const capacityOf = (count: number): number => capacities[count] as number;
+
+/** Bits of the integers on both sides, and how many moduli their products need. */
+export interface Precision {
+  readonly left: number;
+  readonly right: number;
+  readonly moduli: number;
+}
+
+const MAX_WIDTH = 2200; // binary64 numbers span 2098 bits; more stands for a number that is not finite
+
+/**
+ * The precision for lines whose integers have these widths, of which `wanted` bits are to be kept, and more if the moduli have room.
+ * Undefined if no number of moduli is enough.
+ */
+export function precisionFor(leftWidth: number, rightWidth: number, terms: number, wanted: number): Precision | undefined {
+  const bitsOfTerms = Math.ceil(Math.log2(Math.max(1, terms))) + 2;
+  let [left, right] = [leftWidth, rightWidth].map((width) => Math.min(width, wanted)) as [number, number];
+  const moduli = moduliFor(left + right + bitsOfTerms);
+  if (moduli === undefined || terms > MAX_TERMS || Math.max(leftWidth, rightWidth) > MAX_WIDTH) return undefined;
+  for (let spare = capacityOf(moduli) - left - right - bitsOfTerms; spare > 0; spare--) {
+    if (left < Math.min(leftWidth, MAX_BITS) && (left <= right || right >= rightWidth)) left++;
+    else if (right < Math.min(rightWidth, MAX_BITS)) right++;
+  }
+  return { left, right, moduli };
+}
 
 const tables = new Map<number, Int32Array>();
 
