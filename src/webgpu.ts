@@ -14,7 +14,13 @@ export interface WebgpuOptions {
   powerPreference?: "low-power" | "high-performance" | undefined;
 }
 
-/** An engine on a GPU by WebGPU, with asynchronous routines. Close it when done. */
+/**
+ * An engine on a GPU by WebGPU, with asynchronous routines. Close it when done.
+ * @example
+ * const engine = await openWebgpu({ powerPreference: "high-performance" });
+ * await engine.exsum(Float64Array.of(1e16, 1, -1e16)); // 1
+ * await engine.close();
+ */
 export async function openWebgpu(options: WebgpuOptions = {}): Promise<Engine> {
   checkOptions("openWebgpu", options, ["adapter", "powerPreference"]);
   const { adapter, powerPreference } = options;

@@ -7,13 +7,18 @@ import { describe, expect, test } from "vitest";
 import * as halfulp from "../src/index.ts";
 import * as mpi from "../src/mpi.ts";
 import * as opencl from "../src/opencl.ts";
+import * as webgpu from "../src/webgpu.ts";
 import { MISSING } from "./ranks/job.ts";
 
-const device = (await halfulp.engines()).find(({ kind }) => kind === "opencl");
-const noDevice = device?.available ? "" : ` (${device?.reason})`;
+const engines = await halfulp.engines();
+const missing = (wanted: halfulp.EngineKind): string => {
+  const engine = engines.find(({ kind }) => kind === wanted);
+  return engine?.available ? "" : ` (${engine?.reason})`;
+};
 /** The entry points that need something: their names besides those of halfulp, and what is missing. */
 const ENTRIES: Record<string, { names: object; missing: string }> = {
-  "halfulp/opencl": { names: opencl, missing: noDevice },
+  "halfulp/opencl": { names: opencl, missing: missing("opencl") },
+  "halfulp/webgpu": { names: webgpu, missing: missing("webgpu") },
   "halfulp/mpi": { names: mpi, missing: MISSING },
 };
 
