@@ -7,9 +7,9 @@ import type { DeviceMatrix, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import type { Scope } from "../../deviceScope.ts";
 import type { WebgpuDevice } from "../device/device.ts";
-import { RECORD } from "../exact/layout.ts";
 import * as host from "../host.ts";
 import { finishEntries, newList, settleEntries } from "./entries.ts";
+import { WINDOW_BYTES } from "./gemv.ts";
 import { launchTiles, partsOf } from "./tiles.ts";
 
 // Windows of a launch, which take 40 bytes each, and products, so that a launch does not take long.
@@ -21,7 +21,8 @@ export function* gemm(scope: Scope, alpha: number, A: StridedOperand, B: Strided
   // Neighbours in a row are stored together: by columns it is the product of the transposes.
   if (C.colStride !== 1 && C.rowStride === 1) return yield* gemm(scope, alpha, transposeOf(B), transposeOf(A), beta, transposeOf(C));
   const device = scope.device as WebgpuDevice;
-  if ([A, B, C].some((M) => bytesOf(M) > device.maxBindingBytes)) return yield* host.gemm(scope, alpha, A, B, beta, C);
+  const bytes = Math.max(bytesOf(A), bytesOf(B), bytesOf(C), WINDOW_BYTES * C.cols * partsOf(A.cols));
+  if (bytes > device.maxBindingBytes) return yield* host.gemm(scope, alpha, A, B, beta, C);
   const single = C.data.BYTES_PER_ELEMENT === 4;
   const reads = alpha !== 0 && A.cols > 0;
   const unread = { buffer: scope.scratch(16), offset: 0, rowStride: 0, colStride: 0 };
@@ -30,7 +31,7 @@ export function* gemm(scope: Scope, alpha: number, A: StridedOperand, B: Strided
   const into = beta !== 0 ? scope.matrix(C) : output(scope, C);
   const parts = partsOf(left.cols);
   const maxRows = Math.max(1, Math.floor(Math.min(MAX_WINDOWS / Math.max(1, parts), MAX_PRODUCTS / Math.max(1, left.cols)) / C.cols));
-  const records = scope.scratch(4 * RECORD * Math.min(C.rows, maxRows) * C.cols * Math.max(1, parts));
+  const records = scope.scratch(WINDOW_BYTES * Math.min(C.rows, maxRows) * C.cols * Math.max(1, parts));
   for (let from = 0; from < C.rows; from += maxRows) {
     const rows = Math.min(maxRows, C.rows - from);
     const block = (M: DeviceMatrix): DeviceMatrix => ({ ...M, offset: M.offset + from * M.rowStride, rows });
