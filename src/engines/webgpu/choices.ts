@@ -8,6 +8,8 @@ export interface Choices {
   readonly minOrder: number;
   /** Entries of a matrix, for the magnitudes of its rows. */
   readonly minMagnitudes: number;
+  /** Entries of a matrix, for the iterative solvers: an iteration waits for three or four sums. */
+  readonly minIteration: number;
 }
 
-export const CHOICES: Choices = { minEntries: 2 ** 12, minOrder: 256, minMagnitudes: 2 ** 16 };
+export const CHOICES: Choices = { minEntries: 2 ** 12, minOrder: 256, minMagnitudes: 2 ** 16, minIteration: 2 ** 18 };

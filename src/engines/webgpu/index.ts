@@ -18,6 +18,7 @@ import { trsm, trsv } from "./dense/trsv.ts";
 import { openDevice, type WebgpuDevice } from "./device/device.ts";
 import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
+import { krylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, reduce } from "./reductions/reduce.ts";
 import { approximate } from "./solve/approximate.ts";
@@ -52,7 +53,7 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     ),
     ilu0: call("ilu0", host.ilu0),
     plan: (triangle: TriangleSource, exact: boolean) => run(plan(device, triangle, exact, choices)),
-    krylov: host.krylov(run, device),
+    krylov: krylov(run, device, choices),
     approximate: approximate(run, device, choices),
     memory: { ...deviceMemory(device, run), firstNotFinite },
   };

@@ -34,8 +34,8 @@ export interface DeviceProduct {
 
 // Rows that one launch of the exact stage takes: a row of a thousand entries takes some 10 microseconds.
 const MAX_EXACT_ROWS = 4096;
-// Bytes of entries in a binding before the first row, and after the last.
-const ROW_SPACE = 2 * 8 * BINDING_ALIGNMENT;
+/** Bytes of entries in a binding before the first row, and after the last. */
+export const ROW_SPACE = 2 * 8 * BINDING_ALIGNMENT;
 
 export function* spmv(scope: Scope, alpha: number, A: SparseOperator, x: Operand, beta: number, y: Operand): Work<void> {
   const device = scope.device as WebgpuDevice;
