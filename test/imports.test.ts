@@ -22,7 +22,13 @@ const BELOW: Record<string, readonly string[]> = {
 
 /** Who may import what from the folder of an engine, other than the engine itself and the top. */
 const SHARED: Record<string, readonly string[]> = {
-  "engines/table.ts": ["engines/wasm/backend.ts", "engines/threads/backend.ts", "engines/threads/cores.ts", "engines/opencl/index.ts", "engines/webgpu/index.ts"],
+  "engines/table.ts": [
+    "engines/wasm/backend.ts",
+    "engines/threads/backend.ts",
+    "engines/threads/cores.ts",
+    "engines/opencl/index.ts",
+    "engines/webgpu/index.ts",
+  ],
   "engines/embedded.ts": ["engines/reference/index.ts", "engines/wasm/load.ts"],
   "engines/embeddedVectors.ts": ["engines/reference/index.ts", "engines/wasm/index.ts", "engines/wasm/loadVectors.ts"],
   "engines/local.ts": ["engines/reference/index.ts", "engines/wasm/load.ts"],
