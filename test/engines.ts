@@ -25,6 +25,7 @@ import {
   type TriangularOptions,
 } from "../src/index.ts";
 import { engineOf, kernels, LOCAL_ENGINES, openThreads, routinesOn, Superaccumulator } from "../src/study.ts";
+import { FULL } from "./effort.ts";
 
 type Later<T> = T | Promise<T>;
 
@@ -144,6 +145,9 @@ const SELECTED_POOLS = ["threads-3", "threads-2-dekker"];
 // Kinds without an entry are devices, to which a call takes a launch and a transfer.
 const EVERY: Record<string, number> = { wasm: 1, threads: 1 };
 const EVERY_ON_DEVICES = 64;
+// A GPU in software takes seconds to compile a kernel and minutes for a file of tests: the quick suite has test/webgpu, the full one all.
+const SOFTWARE = /swiftshader|llvmpipe/i;
+const asked = process.env.HALFULP_ENGINES?.split(",");
 
 const openedEngines: Promise<Engine>[] = [];
 afterAll(async () => {
@@ -173,6 +177,7 @@ async function rowsOf(row: EngineRow & { readonly kind: Kind }): Promise<Row[]> 
     openedRow(name, kind, hasSchedules, options.threads ?? 0, () => open(kind, options));
   const probe = await row.probe();
   if ("reason" in probe) return [{ ...make(kind, {}), missing: probe.reason }];
+  if (kind === "webgpu" && SOFTWARE.test(probe.device) && !FULL && !asked?.includes(kind)) return [];
   const device = process.env.HALFULP_DEVICE;
   if (device !== undefined && row.options.includes("device")) return [make(kind, { device })];
   const rows = (await row.configurations(POOL_SIZES)).map(({ name, options }) => make(name.replace(/, (device )?/, "-"), options));
@@ -186,7 +191,6 @@ async function rowsOf(row: EngineRow & { readonly kind: Kind }): Promise<Row[]> 
 // ---------------------------------------------------------------- the table
 
 const everyRow: readonly Row[] = [embeddedRow(), ...LOCAL_ENGINES.map(localRow), ...(await Promise.all(TABLE.map(rowsOf))).flat()];
-const asked = process.env.HALFULP_ENGINES?.split(",");
 
 function chosen(): readonly Row[] {
   if (!asked) return everyRow;
