@@ -81,17 +81,18 @@ describe.skipIf(!engine)(`hard data on webgpu${engine ? "" : " (Dawn finds no ad
     });
 
     test(`factors, ${format}`, async () => {
-      for (let k = 0; k < cases(20); k++) {
+      for (let k = 0; k < cases(10); k++) {
         const [rows, cols] = [64 + random.below(30), 64 + random.below(30)];
         await run(luCheck(factorable(random, rows, cols, format)), "exlu");
       }
-      for (const band of [22, 30]) await run(luCheck(hiddenFactors(band, format)), "hidden factors");
+      for (const band of sample([22, 30], 2)) await run(luCheck(hiddenFactors(band, format)), "hidden factors");
       // Equal pivots, exact zeros, and a column that depends on those before it.
       const values = vectorOf(
         format,
         range(70 * 70).map(() => random.below(5) - 2),
       );
       await run(luCheck({ rows: 70, cols: 70, values }), "small integers");
+      if (!FULL && format === "binary32") return;
       for (let i = 0; i < 70; i++) values[i * 70 + 50] = 2 * (values[i * 70 + 3] as number) - (values[i * 70 + 40] as number);
       await run(luCheck({ rows: 70, cols: 70, values }), "singular");
       const large = vectorOf(

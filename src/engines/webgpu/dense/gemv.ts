@@ -55,7 +55,8 @@ export function* blocksOf(
   const whole = width * ((A.rows - 1) * A.rowStride + (A.cols - 1) * A.colStride + 1);
   const inPlace = !isOnHost(data) && (whole <= bytes || A.colStride === 1);
   const maxRows = Math.max(1, Math.floor(inPlace ? (bytes / width - A.cols) / A.rowStride + 1 : bytes / (width * A.cols)));
-  const rowsEach = whole <= bytes ? A.rows : maxRows;
+  // The windows of the rows must fit a binding too: at most one each, and those of 2^16 more.
+  const rowsEach = Math.min(whole <= bytes ? A.rows : maxRows, Math.max(1, Math.floor(bytes / (2 * WINDOW_BYTES))));
   for (let first = 0; first < A.rows; first += rowsEach) {
     const rows = Math.min(rowsEach, A.rows - first);
     const block = { ...A, offset: A.offset + first * A.rowStride, rows };

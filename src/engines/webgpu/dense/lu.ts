@@ -31,7 +31,8 @@ export function* lu(
   info: Int32Array,
 ): Work<number> {
   const device = scope.device as WebgpuDevice;
-  if (count !== 1 || Math.min(rows, cols) < MIN_ORDER || data.byteLength > device.maxBindingBytes)
+  const windows = WINDOW_BYTES * WIDTH * Math.max(rows, cols);
+  if (count !== 1 || Math.min(rows, cols) < MIN_ORDER || Math.max(data.byteLength, windows) > device.maxBindingBytes)
     return yield* host.lu(scope, data, rows, cols, count, pivots, info);
   const single = data.BYTES_PER_ELEMENT === 4;
   const A = scope.vector(data);
@@ -39,7 +40,7 @@ export function* lu(
   const state = scope.scratch(4 * (PIVOTS + steps));
   device.fill(state, Uint32Array.of(0));
   device.fill(state, Uint32Array.of(NOTHING), 0, 4);
-  const records = scope.scratch(WINDOW_BYTES * WIDTH * Math.max(rows, cols));
+  const records = scope.scratch(windows);
   const work = scope.scratch(4 * (3 * rows + 8 * Math.ceil(rows / GROUP) + 2 * WIDTH * WIDTH));
   const defines = { GROUP, WIDTH, SINGLE: Number(single) };
   const kernelOf = (name: string, source: string) => device.kernel(name, [words, window, round, gather, settle, luCommon, source], defines);
