@@ -275,6 +275,7 @@ describe("usage", () => {
     [["variance", path, "--ddof", "-1"], "--ddof"],
     [["mean", path, "--ddof", "1"], "Unknown option '--ddof'"],
     [["covariance", "-", "-"], "standard input is given twice"],
+    [["mean", path, "-c", "1", "--by", "1..2"], '--by is "1..2", expected one column'],
     [["mean", "nothing.csv"], "nothing.csv: no such file or directory"],
   ])("%j", async (argv, message) => {
     const { code, err, out } = await halfulp(argv);

@@ -266,7 +266,7 @@ function inOrder(a: readonly string[], b: readonly string[]): number {
 
 // Every column by itself, not a range.
 function checkSingle(option: string, columns: readonly string[], header: "yes" | "no" | undefined): void {
-  const range = columns.find((column) => /^\d+-\d+$/.test(column));
+  const range = columns.find((column) => /^\d+\.\.\d+$/.test(column));
   if (range !== undefined) throw new UsageError(`--${option} is "${range}", expected one column`);
   checkColumns(option, columns, header);
 }
