@@ -102,6 +102,20 @@ describe.skipIf(missing)(`sparse solves on WebGPU, HALFULP_SEED=${SEED}${missing
       }
   });
 
+  test("a tie, and a product far below every window that decides it", async () => {
+    const [U, TINY] = [2 ** -53, Number.MIN_VALUE];
+    for (const [sign, want] of [
+      [1, 1 + 2 * U],
+      [-1, 1],
+      [0, 1],
+    ] as const) {
+      const values = Float64Array.of(1, 1, 1, -1, -U, -sign * TINY, 1);
+      const A = csr(4, 4, Int32Array.of(0, 1, 2, 3, 7), Int32Array.of(0, 1, 2, 0, 1, 2, 3), values);
+      const plan = await routines.sptrsv(A);
+      same((await plan.solve(Float64Array.of(1, 1, TINY, 0))) as Real, [1, 1, TINY, want], `sign ${sign}`);
+    }
+  });
+
   test("go by levels, wide and narrow, for vectors, matrices and residents", async () => {
     if (!engine) return;
     for (const A of [laplacian(40, 3), powerLaw(300, 2000, 5)] as Sparse[]) {
