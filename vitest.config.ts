@@ -1,5 +1,5 @@
 // The tests. `npm test` runs all files but the slow ones; `npm run test:full` (mode "full") runs them too, with all random cases.
-import { existsSync } from "node:fs";
+import "./scripts/softwareGpu.mjs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -32,10 +32,6 @@ class InOrder extends BaseSequencer {
   }
 }
 
-// WebGPU without a GPU: the software driver that comes with Debian's chromium.
-const SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json";
-const driver = process.env.VK_ICD_FILENAMES ?? (existsSync(SWIFTSHADER) ? SWIFTSHADER : undefined);
-
 export default defineConfig(({ mode }) => {
   const full = mode === "full" || process.env.HALFULP_LONG === "1";
   return {
@@ -43,7 +39,7 @@ export default defineConfig(({ mode }) => {
       include: ["test/**/*.test.ts"],
       exclude: full ? [] : ["test/**/*.slow.test.ts"],
       // Node 20 has the fused engine behind a flag, which this sets in the test processes. test/effort.ts reads HALFULP_TESTS.
-      env: { HALFULP_RELAXED_SIMD: "1", HALFULP_TESTS: full ? "full" : "quick", ...(driver && { VK_ICD_FILENAMES: driver }) },
+      env: { HALFULP_RELAXED_SIMD: "1", HALFULP_TESTS: full ? "full" : "quick" },
       testTimeout: 600_000,
       hookTimeout: 600_000, // on a busy machine a build, or the start of 16 workers, takes more than the default of 10 s
       // Files wait for compilers and for sleeping workers: two at a time take little more than half as long on two cores.

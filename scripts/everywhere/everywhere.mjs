@@ -6,6 +6,7 @@
 //   npm run everywhere -- --merge FILE          adds the rows that another machine has measured
 // On a machine without a network, in the folder of npm run carry:  ./node scripts/everywhere/everywhere.mjs --here --json FILE
 // The exit code is 1 if a hash differs, or if a configuration that is there fails.
+import "../softwareGpu.mjs";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -142,7 +142,7 @@ const READERS = {
   async csv(bytes) {
     const name = bytes.length % 2 ? "x.csv" : "x.tsv";
     if (bytes.length % 16 > 0) {
-      const { data, rows, cols } = await csvMatrix(name, once(bytes));
+      const { data, rows, cols } = await csvMatrix(name, once(bytes), {});
       return data.length === rows * cols;
     }
     let numbers = 0;

@@ -5,6 +5,7 @@
 //   npm run fuzz -- --repeat exdot --engines functions --case 123456
 //   npm run fuzz -- --merge FILE                adds the ledger of another machine, written there with --ledger FILE
 // --seed gives the inputs; default: another one each time. A campaign may be ended with Ctrl-C, and is recorded up to there.
+import "../softwareGpu.mjs";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
