@@ -10,6 +10,8 @@ import { openDevice } from "../../src/engines/webgpu/device/device.ts";
 import { findAdapter } from "../../src/engines/webgpu/device/find.ts";
 import { findGpu } from "../../src/engines/webgpu/device/gpu.ts";
 import { backendOn } from "../../src/engines/webgpu/index.ts";
+import { hashes } from "../../src/everywhere/corpus.ts";
+import { EXPECTED } from "../../src/everywhere/expected.ts";
 import { engines, exgemv, matrix, open } from "../../src/index.ts";
 import { engineOf } from "../../src/study.ts";
 import { openWebgpu } from "../../src/webgpu.ts";
@@ -28,6 +30,12 @@ describe.skipIf(!found?.available)(`the engine webgpu ${found?.reason ?? ""}`, (
     }
     await expect(openWebgpu({ adapter: "no such" })).rejects.toThrow(/^webgpu: there is no adapter "no such", expected one of 0 \(/);
     await expect(openWebgpu({ adapter: 99 })).rejects.toThrow("webgpu: there is no adapter 99, expected one of 0 (");
+  });
+
+  test("returns the published hash of the corpus", async () => {
+    const engine = await open("webgpu");
+    expect((await hashes(engine)).short).toEqual(EXPECTED.short);
+    await engine.close();
   });
 
   test("a lost device fails pending and later calls, and writes nothing; then another engine opens", async () => {
