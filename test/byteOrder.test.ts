@@ -12,6 +12,7 @@ const REASONS = {
   wasm: 'the engine needs WebAssembly over little-endian typed arrays, and this machine is big-endian; open("auto") runs plain TypeScript',
   threads: "threads need WebAssembly over little-endian typed arrays, and this machine is big-endian",
   opencl: "it needs little-endian typed arrays, and this machine is big-endian",
+  webgpu: "it needs little-endian typed arrays, and this machine is big-endian",
 };
 
 describe("on a big-endian machine", () => {
@@ -35,7 +36,7 @@ describe("on a big-endian machine", () => {
     expect(await engines()).toEqual(Object.entries(REASONS).map(([kind, reason]) => ({ kind, available: false, reason })));
   });
 
-  test.each(["wasm", "threads", "opencl"] as const)("open(%j) says why it fails", async (kind) => {
+  test.each(["wasm", "threads", "opencl", "webgpu"] as const)("open(%j) says why it fails", async (kind) => {
     const opening = open(kind, { threads: 2 });
     await expect(opening).rejects.toBeInstanceOf(EngineError);
     await expect(opening).rejects.toThrow(REASONS[kind]);
