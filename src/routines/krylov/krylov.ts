@@ -9,6 +9,7 @@ import type { Sparse } from "../../arrays/types.ts";
 import type { Wait } from "../../engines/device.ts";
 import type { SparsePlan } from "../../engines/kernels.ts";
 import { B, type KrylovSystem, type Look, R, type Workspace, X } from "../../engines/krylov.ts";
+import type { Later } from "../../engines/memory.ts";
 import type { Routine, Run } from "../../engines/steps.ts";
 import { operatorOf } from "../sparse/spmv.ts";
 import type { PlanInUse } from "../sparse/sptrsv.ts";
@@ -48,20 +49,22 @@ function* solveWith(
   given: readonly PlanInUse[],
 ): Routine<IterativeSolution> {
   const { preconditioner } = settings;
-  // The workspace copies what the caller may change, before anything waits.
+  // The workspace, ILU(0) and the plans take what the caller may change before anything waits: the workspace is waited for last.
   yield* checkFinite(routine, A, b, settings.x0);
   const system = systemOf(routine, A.rows, matrixOf(A), b, settings);
-  const space = (yield (kernels, later) => kernels.krylov.workspace(system, later)) as Workspace;
+  const starting = (yield (kernels, later) => ({ space: kernels.krylov.workspace(system, later) })) as { readonly space: Later<Workspace> };
+  if (starting.space instanceof Promise) starting.space.catch(() => {}); // it fails where it is waited for
   let own: readonly SparsePlan[] = [];
   try {
+    const current: SparsePlan[] = [];
+    for (const plan of given) current.push(yield* plan.current());
     if (preconditioner === "ilu0") own = yield* ilu0Plans(routine, A);
-    const plans = [...own];
-    for (const plan of given) plans.push(yield* plan.current());
-    space.plans = plans;
+    const space = (yield () => starting.space) as Workspace;
+    space.plans = [...own, ...current];
     return yield* iterate(routine, space, A.rows, settings);
   } finally {
     for (const plan of own) plan.free();
-    space.free();
+    ((yield () => starting.space) as Workspace).free();
   }
 }
 
