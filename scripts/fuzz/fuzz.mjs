@@ -44,6 +44,7 @@ const paths = await buildOracles();
 if (values.repeat !== undefined) process.exit(await repeat());
 
 const STUCK = 120_000; // milliseconds in one slice of a tenth of a second: a hang
+const MAX_ENDING = 20_000; // milliseconds until the threads have ended
 const base = values.seed === undefined ? Date.now() % 32_768 : Number(values.seed);
 const threads = Number(values.threads);
 const from = commit();
@@ -51,9 +52,12 @@ let deadline = Number.POSITIVE_INFINITY; // the time counts from the first case 
 const sums = new Map();
 let failure;
 
+const stop = new Int32Array(new SharedArrayBuffer(4));
+let workers = [];
+
 const finished = new Promise((resolve) => {
   process.once("SIGINT", resolve);
-  const workers = Array.from({ length: threads }, (_, index) => {
+  workers = Array.from({ length: threads }, (_, index) => {
     const worker = new Worker(new URL("worker.mjs", import.meta.url), {
       workerData: {
         paths,
@@ -62,8 +66,10 @@ const finished = new Promise((resolve) => {
         only: values.only?.toLowerCase().split(","),
         engines: values.engines?.split(","),
         fault: values.fault,
+        stop,
       },
     });
+    const ended = new Promise((end) => worker.once("exit", end));
     const state = { since: performance.now(), task: { name: "its start", engine: "none", seed: 0 } };
     worker.on("message", ({ begins, done, failure: wrong }) => {
       if (begins) {
@@ -80,7 +86,7 @@ const finished = new Promise((resolve) => {
       failure ??= { ...state.task, wrong: `the thread failed: ${error.stack ?? error}` };
       resolve();
     });
-    return { worker, state };
+    return { worker, state, ended };
   });
   const timer = setInterval(() => {
     const now = performance.now();
@@ -101,6 +107,9 @@ if (failure) {
   const which = engine === "none" ? "" : ` --engines "${engine}"`;
   console.log(`To repeat it: npm run fuzz -- --repeat "${name}"${which} --case ${seed}${values.fault ? ` --fault ${values.fault}` : ""}`);
 }
+// Threads end by themselves: Dawn aborts the process if one is ended within a call of it.
+Atomics.store(stop, 0, 1);
+await Promise.race([Promise.all(workers.map(({ ended }) => ended)), new Promise((resolve) => setTimeout(resolve, MAX_ENDING).unref())]);
 process.exit(failure ? 1 : 0);
 
 function add({ name, engine, cases, elements, seconds }) {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { loadOracles } from "./oracles.mjs";
 import { ALL, inputOf, judged, LOCAL, minimized, openedEngines, routinesOf, shown } from "./trial.mjs";
 
-const { paths, base, index, only, engines, fault } = workerData;
+const { paths, base, index, only, engines, fault, stop } = workerData;
 const SLICE = 100; // milliseconds
 const YIELD = 64; // cases between looks at the clock
 
@@ -25,7 +25,7 @@ const engineWheel = available.flatMap((name) => new Array(ENGINE_SHARES[name] ??
 
 let seed = (base * 64 + index) * 2 ** 32;
 let turn = index;
-for (;;) {
+while (Atomics.load(stop, 0) === 0) {
   const name = wheel[(turn * 7919) % wheel.length];
   const one = ALL[name];
   const engine = one.withoutEngine ? "none" : engineWheel[Math.floor(turn / wheel.length + turn) % engineWheel.length];
@@ -41,7 +41,10 @@ for (;;) {
     for (let k = 0; k < YIELD; k++, seed++) {
       const input = inputOf(one, seed);
       const wrong = await judged(one, routines, input, oracles);
-      if (wrong !== "") await fail({ name, engine, seed, wrong, one, routines, input });
+      if (wrong !== "") {
+        await fail({ name, engine, seed, wrong, one, routines, input });
+        await new Promise((resolve) => setTimeout(resolve, 1000)); // the main thread ends all of them
+      }
       cases++;
       elements += one.elements(input);
       if (engine !== "none" && k % 8 === 7 && performance.now() - begin > SLICE) break;
@@ -54,5 +57,4 @@ async function fail({ name, engine, seed: at, wrong, one, routines, input }) {
   const smallest = await minimized(one, routines, input, oracles);
   const left = await judged(one, routines, smallest, oracles);
   parentPort.postMessage({ failure: { name, engine, seed: at, wrong, case: shown(smallest), left } });
-  await new Promise(() => {}); // until the main thread ends this one
 }

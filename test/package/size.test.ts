@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 // kB, and what is in it. Where a limit is not kept, see what has come in: a rolldown bundle tells the modules of each chunk.
 const LIMITS = [
   ["vectors, the core", 'export { Accumulator, allocate, exaxpy, exdot, exnrm2, exscal, exsum, free } from "halfulp";', 40],
-  ["everything that needs no GPU", 'export * from "halfulp";', 160],
+  ["everything that needs no GPU", 'export * from "halfulp";', 165],
 ] as const;
 
 describe("gzipped", () => {
