@@ -133,9 +133,9 @@ function exampleOf(symbol) {
   return tags.length === 0 ? undefined : ts.displayPartsToString(tags[0].text).trim();
 }
 
-// Functions, and classes that are not errors. The names of halfulp/study are for benchmarks.
+// Functions and classes. The names of halfulp/study are for benchmarks.
 function isForUsers(module, symbol) {
-  const isFunction = (symbol.flags & ts.SymbolFlags.Value) !== 0 && !symbol.name.endsWith("Error");
+  const isFunction = (symbol.flags & ts.SymbolFlags.Value) !== 0;
   return module !== "halfulp/study" && isFunction;
 }
 

@@ -31,8 +31,22 @@ const exact = results[0].exact;
 const different = new Set(results.map(({ loop }) => loop)).size;
 if (new Set(results.map((result) => result.exact)).size !== 1) throw new Error("exsum depends on the order");
 
-const [left, right, middle, height] = [24, 696, 108, 62];
+const [start, left, right, middle, height] = [24, 88, 696, 108, 62];
 const largest = Math.max(...results.map(({ loop }) => Math.abs(loop - exact)));
+// The exact sum and a round difference on either side: one, two or five times a power of ten.
+const power = 10 ** Math.floor(Math.log10(largest));
+const step = power * [5, 2, 1].find((m) => m * power <= largest);
+const tick = (difference) => {
+  const y = middle - (difference / largest) * height;
+  const sign = difference > 0 ? "+" : "\u2212";
+  const label = difference === 0 ? "exact" : `${sign}${mantissa(step)}`;
+  return `<line class="${difference === 0 ? "axis" : "grid"}" x1="${left}" x2="${right}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/>
+<text class="small" text-anchor="end" x="${left - 8}" y="${(y + 4).toFixed(1)}">${label}</text>`;
+};
+const mantissa = (v) => {
+  const [digits, exponent] = v.toExponential(0).split("e");
+  return `${digits}\u00b710<tspan dy="-4" font-size="9">${exponent.replace("-", "\u2212").replace("+", "")}</tspan>`;
+};
 const at = (k) => (left + ((right - left) * (k + 0.5)) / ORDERS).toFixed(1);
 const dot = (kind) => (result, k) =>
   `<circle class="${kind}" cx="${at(k)}" cy="${(middle - ((result[kind] - exact) / largest) * height).toFixed(1)}" r="3.2"/>`;
@@ -43,21 +57,23 @@ text { font: 15px system-ui, sans-serif; fill: #1f2328; }
 .loop { fill: #d1570b; }
 .exact { fill: #0a66c2; }
 .axis { stroke: #0a66c2; stroke-width: 1; opacity: 0.4; }
+.grid { stroke: #59636e; stroke-width: 1; opacity: 0.3; }
 @media (prefers-color-scheme: dark) {
   text { fill: #f0f6fc; }
   .small { fill: #9198a1; }
   .loop { fill: #ff9a57; }
   .exact { fill: #58a6ff; }
   .axis { stroke: #58a6ff; }
+  .grid { stroke: #9198a1; }
 }
 </style>
-<text x="${left}" y="24">The same ${COUNT.toLocaleString("en-US")} numbers, added in ${ORDERS} different orders</text>
-<line class="axis" x1="${left}" x2="${right}" y1="${middle}" y2="${middle}"/>
+<text x="${start}" y="24">The same ${COUNT.toLocaleString("en-US")} numbers, added in ${ORDERS} different orders</text>
+${[step, 0, -step].map(tick).join("\n")}
 ${results.map(dot("loop")).join("\n")}
 ${results.map(dot("exact")).join("\n")}
-<circle class="loop" cx="${left + 4}" cy="190" r="4.5"/><text x="${left + 16}" y="195">a loop: ${different} different results</text>
+<circle class="loop" cx="${start + 4}" cy="190" r="4.5"/><text x="${start + 16}" y="195">a loop: ${different} different results</text>
 <circle class="exact" cx="294" cy="190" r="4.5"/><text x="306" y="195">exsum: always ${exact}, correctly rounded</text>
-<text class="small" x="${left}" y="215">Height: the result. Every point is a sum of the same amounts of money, in binary64.</text>
+<text class="small" x="${start}" y="215">Height: the distance from exsum. Every point is a sum of the same amounts of money, in binary64.</text>
 </svg>
 `;
 

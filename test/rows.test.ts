@@ -1,6 +1,6 @@
 // Arrays of arrays in and out.
 import { describe, expect, test } from "vitest";
-import { fromRows, matrix, toRows } from "../src/index.ts";
+import { fromRows, laplacian, matrix, toRows } from "../src/index.ts";
 
 const MATRICES = [
   [
@@ -53,5 +53,6 @@ describe("fromRows and toRows", () => {
     ["fromRows: entry (0, 1) is undefined, expected a number", () => fromRows([[1, , 3]] as never)],
     ['fromRows: precision is "single", expected one of "binary64", "binary32"', () => fromRows([[1]], "single" as never)],
     ["toRows: A is a plain array, expected a matrix", () => toRows([[1]] as never)],
+    ["toRows: A is a sparse matrix, expected a dense one", () => toRows(laplacian(2, 2) as never)],
   ])("%s", (message, call) => expect(call).toThrow(message));
 });

@@ -46,6 +46,7 @@ function checkRow(row: Rows[number], i: number, cols: number): void {
  * toRows(matrix(Float64Array.of(1, 2, 3, 4), 2, 2, { order: "column" })); // [ [ 1, 3 ], [ 2, 4 ] ]
  */
 export function toRows(A: Matrix<Float64Array> | Matrix<Float32Array>): number[][] {
+  if (typeof A === "object" && A !== null && "pointers" in A) throw new ShapeError("toRows: A is a sparse matrix, expected a dense one");
   checkMatrix("toRows", "A", A);
   const { data, offset, rows, cols, rowStride, colStride } = stridedView(A, false);
   return Array.from({ length: rows }, (_, i) =>

@@ -54,6 +54,9 @@ export class UsageError extends HalfulpError {
   override readonly name = "UsageError";
 }
 
+/** What messages call a file. */
+export const called = (path: string): string => (path === "-" ? "standard input" : path);
+
 /** Thrown on every rank if a command fails on one, under mpirun. The rank that reports it has the `reason`. */
 export class JobError extends HalfulpError {
   constructor(readonly reason?: unknown) {

@@ -1,5 +1,5 @@
 // Parses a command line, runs the command that it names, prints the outcome or the error, and returns the exit code.
-import { parseArgs } from "node:util";
+import { getSystemErrorMap, parseArgs } from "node:util";
 import { HalfulpError, SingularError, ValueError } from "../arrays/errors.ts";
 import { launcher } from "../ranks/mpi/library.ts";
 import { Arguments, type Command, type Io, JobError, UsageError } from "./command.ts";
@@ -96,15 +96,17 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /** A system error in words. */
-export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  return SYSTEM_ERRORS[code ?? ""] ?? message;
+export function reasonOf({ code, errno, message }: NodeJS.ErrnoException): string {
+  return SYSTEM_ERRORS[code ?? ""] ?? getSystemErrorMap().get(errno ?? 0)?.[1] ?? message;
 }
 
 function failureOf(error: unknown): { name: string; message: string; code: 1 | 2 } {
   if (error instanceof SingularError || error instanceof ValueError) return { name: error.name, message: error.message, code: 1 };
   if (error instanceof HalfulpError) return { name: error.name, message: error.message, code: 2 };
-  const { code, path, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && path !== undefined)
-    return { name: code, message: `${path}: ${reasonOf(error as NodeJS.ErrnoException)}`, code: 2 };
+  const { code, path, note, message } = error as NodeJS.ErrnoException & { readonly note?: string }; // output/save.ts adds notes
+  if (code !== undefined && path !== undefined) {
+    const reason = reasonOf(error as NodeJS.ErrnoException) + (note === undefined ? "" : ` (${note})`);
+    return { name: code, message: `${path}: ${reason}`, code: 2 };
+  }
   return { name: "InternalError", message: `internal error: ${message ?? String(error)}`, code: 2 };
 }

@@ -207,7 +207,13 @@ describe("outputs that cannot be", () => {
     mkdirSync(at("folder.csv"));
     await refused(["solve", A, b, "-o", at("folder.csv")], /folder.csv is a directory, expected a file/);
     await refused(["solve", A, b, "-o", at("I.csv/x.csv")], /I.csv.* is not a directory|not a directory/);
-    await refused(["solve", A, b, "-o", at("missing/x.csv")], /no such file or directory/);
+    await refused(
+      ["solve", A, b, "-o", at("missing/x.csv")],
+      /missing\/x.csv: no such file or directory \(expected a directory \S*missing\)/,
+    );
     await refused(["lu", A, "-o", at("same.csv"), "--pivots", at("same.csv")], /-o and --pivots are both/);
   });
+  test.skipIf(process.platform !== "linux")("a folder where no file can be made: the message names the file that was given", () =>
+    refused(["solve", A, b, "-o", "/proc/x.csv"], /^halfulp: \/proc\/x.csv: [a-z ]+ \(its directory cannot be written\)\n$/),
+  );
 });

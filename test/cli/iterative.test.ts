@@ -56,6 +56,8 @@ describe("spmv", () => {
       code: 2,
       err: expect.stringMatching(/dense.csv is dense, expected a sparse matrix \(Matrix Market, coordinate\)\n$/),
     });
+    const piped = await halfulp(["spmv", "-", put("two.csv", "1\n1\n"), "--format", "csv"], [Buffer.from("1,2\n3,4\n")]);
+    expect(piped).toMatchObject({ code: 2, err: expect.stringMatching(/^halfulp: standard input is dense, expected a sparse/) });
   });
 });
 

@@ -423,6 +423,7 @@ describe("what does not fit", () => {
     ],
     ["no such file", ["sum", at("nothing.npy")], /nothing.npy: no such file or directory/],
     ["a folder", ["sum", at("")], /is a directory/],
+    ["Matrix Market", ["sum", put("s.mtx", "")], /sum does not read Matrix Market files \(\S*s.mtx\), expected .npy/],
     ["a name without a format", ["sum", put("data", "1 2 3")], /"[^"]*data" has an unknown format, expected a name ending in .npy/],
     ["bytes left over", ["sum", put("odd.f64", new Uint8Array(15))], /odd.f64: 15 bytes, expected a multiple of 8/],
     ["a rounding that is none", ["sum", x, "--round", "sideways"], /--round is "sideways", expected nearest, up, down or zero/],

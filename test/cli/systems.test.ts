@@ -348,7 +348,7 @@ describe("files in and out", () => {
     test("a folder that cannot be written is found before the work", async () => {
       mkdirSync(at("closed"), { mode: 0o500 });
       const said = await halfulp(["trsv", at("nothing.npy"), files.b, "-o", at("closed/x.npy")]);
-      expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed")}: permission denied\n` });
+      expect(said).toMatchObject({ code: 2, err: `halfulp: ${at("closed/x.npy")}: permission denied (its directory cannot be written)\n` });
     });
   test("a signal is caught before there is a file", async () => {
     const on = vi.spyOn(process, "on");

@@ -31,7 +31,8 @@ export const hash: Command = {
 Prints the SHA-256 of the numbers in each file, as little-endian bytes, row by row. The file format and the storage order do not
 affect the hash. For raw numbers (.f64, .f32) it equals the output of sha256sum. For a sparse matrix it covers the row pointers
 and column indices (32 bits each) and the values. Reads .npy, .npz (x.npz:NAME), .mtx, .csv, .tsv, .txt and raw files, and standard
-input (-) as .npy, Matrix Market or the given --format. Integers and booleans count as the binary64 numbers with their values.`,
+input (-) as .npy, Matrix Market or the given --format. Integers and booleans count as the binary64 numbers with their values,
+and so do the numbers in text files.`,
   examples: [
     ["halfulp hash x.npy", "print the hash, to send to a colleague"],
     ["halfulp hash x.npy --expect 9a3f52c1", "check a result against it"],

@@ -4,7 +4,7 @@ import { ShapeError } from "../../arrays/errors.ts";
 import type { Matrix, Sparse } from "../../arrays/types.ts";
 import type { Context } from "../../ranks/context.ts";
 import type { IterativeOptions, IterativeSolution } from "../../routines/krylov/types.ts";
-import type { Arguments, Command, Io, Options } from "../command.ts";
+import { type Arguments, type Command, called, type Io, type Options } from "../command.ts";
 import { asMatrix, asVector, isSparse, isVector, type Loaded, load, loadEquations, toBinary64, widened } from "../input/load.ts";
 import { loadOnRank, sparseRows } from "../input/ranks.ts";
 import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, type Reading, readingsOf } from "../input/reading.ts";
@@ -139,8 +139,8 @@ type GivenOptions = IterativeOptions & { preconditioner?: (typeof PRECONDITIONER
 async function onEngine(args: Arguments, { name, left, right, x0, readings }: Files, io: Io): Promise<System> {
   const system = await loadEquations([left, right], readings, io);
   const A = systemOf(left, system.A);
-  const b = toBinary64(asVector(right, system.b));
-  const start = x0 === undefined ? undefined : toBinary64(asVector(x0, await load(x0, io, readings[2] as Reading)));
+  const b = toBinary64(asVector(called(right), system.b));
+  const start = x0 === undefined ? undefined : toBinary64(asVector(called(x0), await load(x0, io, readings[2] as Reading)));
   const entries = "format" in A ? A.values.length : A.rows * A.cols;
   const engine = await openEngine(args, USUAL_ITERATIONS * entries);
   return {
@@ -159,7 +159,7 @@ async function onRanks(job: Job, context: Context, { name, left, right, x0, read
   const { first, A, rows, cols, entries } = await sparseRows(job, context, left, readings[0] as Reading);
   // The part of a vector that belongs to the rows of this rank. Every rank reads the whole.
   const vector = async (argument: string, path: string, reading: Reading | undefined): Promise<Float64Array> => {
-    const whole = toBinary64(asVector(path, await loadOnRank(path, reading as Reading, io)));
+    const whole = toBinary64(asVector(called(path), await loadOnRank(path, reading as Reading, io)));
     checkSize(name, argument, whole, rows, "the order of A");
     return whole.slice(first, first + A.rows);
   };
@@ -185,7 +185,7 @@ async function onRanks(job: Job, context: Context, { name, left, right, x0, read
 const USUAL_ITERATIONS = 100;
 
 function systemOf(name: string, value: Loaded): Matrix | Sparse {
-  return !isVector(value) && isSparse(value) ? value : widened(asMatrix(name, value));
+  return !isVector(value) && isSparse(value) ? value : widened(asMatrix(called(name), value));
 }
 
 export const cg = iterative({

@@ -4,7 +4,7 @@ import type { Matrix } from "../../arrays/types.ts";
 import type { Context } from "../../ranks/context.ts";
 import { factorizationError } from "../../routines/dense/measures.ts";
 import type { LU } from "../../routines/types.ts";
-import { type Arguments, type Command, type Io, UsageError } from "../command.ts";
+import { type Arguments, type Command, called, type Io, UsageError } from "../command.ts";
 import { asMatrix, loadRows } from "../input/load.ts";
 import { distributedMatrix } from "../input/ranks.ts";
 import { MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, type Reading, readingsOf } from "../input/reading.ts";
@@ -107,7 +107,7 @@ interface System extends AsyncDisposable {
 
 async function onEngine(args: Arguments, path: string, reading: Reading, io: Io): Promise<System> {
   const { A: loaded, skipped } = await loadRows(path, reading, io);
-  const A = asMatrix(path, loaded) as Matrix;
+  const A = asMatrix(called(path), loaded) as Matrix;
   const { rows, cols } = A;
   const engine = await openEngine(args, rows * cols * Math.min(rows, cols));
   return {

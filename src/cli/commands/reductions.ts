@@ -124,6 +124,9 @@ async function reduceCommand(job: Job, name: string, op: Reduction, root: boolea
   checkColumns("column", columns, table.header);
   checkOnce(name, args.operands);
   const formats = formatsOf(args.operands, format);
+  const unread = args.operands.find((_, k) => formats[k] === "mtx");
+  if (unread !== undefined)
+    throw new UsageError(`${name} does not read Matrix Market files (${unread}), expected .npy, .npz, raw numbers, a table or Parquet`);
   checkUse(args, formats);
   const { context, ranks, each } = job;
   const how = { ...table, part: context?.comm };

@@ -4,7 +4,7 @@ import { matrix } from "../../arrays/matrix.ts";
 import type { Matrix } from "../../arrays/types.ts";
 import type { Context } from "../../ranks/context.ts";
 import type { Solution, SolveOptions } from "../../routines/solve/types.ts";
-import type { Arguments, Command, Io, Option } from "../command.ts";
+import { type Arguments, type Command, called, type Io, type Option } from "../command.ts";
 import { asMatrix, asVector, isVector, type Loaded, loadEquations, toBinary64, widened } from "../input/load.ts";
 import { distributedMatrix, loadOnRank } from "../input/ranks.ts";
 import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, type Reading, readingsOf } from "../input/reading.ts";
@@ -118,7 +118,7 @@ type Files = readonly [left: string, right: string];
 
 async function onEngine(args: Arguments, files: Files, readings: readonly Reading[], io: Io): Promise<System> {
   const system = await loadEquations(files, readings, io);
-  const A = widened(asMatrix(files[0], system.A));
+  const A = widened(asMatrix(called(files[0]), system.A));
   const b = rightHandSide(files[1], system.b, A.rows);
   const engine = await openEngine(args, A.rows ** 3);
   return {
@@ -151,6 +151,6 @@ async function onRanks(job: Job, context: Context, [left, right]: Files, reading
 
 // A single column is a vector, and so is a single row unless there is only one unknown. Several columns are right-hand sides.
 function rightHandSide(name: string, value: Loaded, unknowns: number): Float64Array | Matrix {
-  if (isVector(value) || value.cols === 1 || (value.rows === 1 && unknowns !== 1)) return toBinary64(asVector(name, value));
-  return widened(asMatrix(name, value));
+  if (isVector(value) || value.cols === 1 || (value.rows === 1 && unknowns !== 1)) return toBinary64(asVector(called(name), value));
+  return widened(asMatrix(called(name), value));
 }

@@ -1,5 +1,5 @@
 // halfulp spmv: a sparse matrix times a vector, by exspmv of an engine.
-import type { Command } from "../command.ts";
+import { type Command, called } from "../command.ts";
 import { asSparse, asVector, load, toBinary64 } from "../input/load.ts";
 import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, type Reading, readingsOf } from "../input/reading.ts";
 import { OUTPUT_OPTIONS, present, seconds } from "../output/results.ts";
@@ -34,8 +34,8 @@ ${MATRIX_FILES}`,
     ]) as [Reading, Reading];
     await checkOutput(args.text("output"));
     const trans = args.flag("trans");
-    const A = asSparse(left, await load(left, io, readingA));
-    const x = toBinary64(asVector(right, await load(right, io, readingX)));
+    const A = asSparse(called(left), await load(left, io, readingA));
+    const x = toBinary64(asVector(called(right), await load(right, io, readingX)));
     await using engine = await openEngine(args, A.values.length);
     const start = performance.now();
     const y = await engine.exspmv(1, A, x, 0, new Float64Array(trans ? A.cols : A.rows), { trans });

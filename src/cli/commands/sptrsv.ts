@@ -3,7 +3,7 @@ import { toCsc, toCsr } from "../../arrays/sparse.ts";
 import type { Sparse } from "../../arrays/types.ts";
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import type { Schedule, SparseOptions } from "../../routines/sparse/types.ts";
-import type { Command } from "../command.ts";
+import { type Command, called } from "../command.ts";
 import { asSparse, asVector, load, toBinary64 } from "../input/load.ts";
 import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, type Reading, readingsOf } from "../input/reading.ts";
 import { Progress } from "../output/progress.ts";
@@ -47,8 +47,8 @@ ${MATRIX_FILES}`,
     ]) as [Reading, Reading];
     await checkOutput(args.text("output"));
     const options: SparseOptions = { ...triangleOf(args), exact: !args.flag("plain"), schedule: args.word("schedule", SCHEDULES) };
-    const A = asSparse(L, await load(L, io, readingL), "halfulp trsv");
-    const right = toBinary64(asVector(b, await load(b, io, readingB)));
+    const A = asSparse(called(L), await load(L, io, readingL), "halfulp trsv");
+    const right = toBinary64(asVector(called(b), await load(b, io, readingB)));
     await using engine = await openEngine(args, A.values.length);
     const progress = new Progress(io, "sptrsv").tick();
     try {

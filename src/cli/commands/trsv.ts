@@ -3,7 +3,7 @@ import type { Engine } from "../../api/engine.ts";
 import { matrix, stridedView } from "../../arrays/matrix.ts";
 import type { Matrix, Real, TriangularOptions } from "../../arrays/types.ts";
 import { newVector } from "../../arrays/vectors.ts";
-import type { Arguments, Command, Options } from "../command.ts";
+import { type Arguments, type Command, called, type Options } from "../command.ts";
 import { asMatrix, asVector, loadEquations, toBinary64, widened } from "../input/load.ts";
 import { COLUMN_OPTION, MATRIX_FILES, MATRIX_OPTIONS, MISSING_OPTION, readingsOf } from "../input/reading.ts";
 import { formatOf, shortest } from "../output/numerals.ts";
@@ -68,7 +68,7 @@ ${MATRIX_FILES}`,
       blockSize: args.integer("block-size", 1),
     };
     const system = await loadEquations([T, b], readings, io);
-    const [storedT, storedB] = [asMatrix(T, system.A), asVector(b, system.b)];
+    const [storedT, storedB] = [asMatrix(called(T), system.A), asVector(called(b), system.b)];
     const samePrecision = storedT.data.BYTES_PER_ELEMENT === storedB.BYTES_PER_ELEMENT;
     const matrixT = samePrecision ? (storedT as Matrix) : widened(storedT);
     const vectorB = samePrecision ? (storedB as Float64Array) : toBinary64(storedB);

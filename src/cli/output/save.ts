@@ -22,14 +22,24 @@ export async function checkOutput(path: string | undefined): Promise<void> {
 
 /** Fails early if a file could not be written to this path. */
 export async function checkWritable(path: string): Promise<void> {
-  const folder = await stat(dirname(path));
+  const folder = await stat(dirname(path)).catch(failsAt(path, `expected a directory ${dirname(path)}`));
   if (!folder.isDirectory()) throw new UsageError(`${path}: ${dirname(path)} is not a directory`);
   const present = await stat(path).catch(() => undefined);
   if (present?.isDirectory() === true) throw new UsageError(`${path} is a directory, expected a file`);
   // A regular file is replaced, which needs write access to its directory; a pipe or device is written in place.
-  if (present === undefined || present.isFile()) await access(dirname(present === undefined ? path : await realpath(path)), constants.W_OK);
+  if (present === undefined || present.isFile())
+    await access(dirname(present === undefined ? path : await realpath(path)), constants.W_OK).catch(failsAt(path, UNWRITABLE));
   else await access(path, constants.W_OK);
 }
+
+const UNWRITABLE = "its directory cannot be written";
+
+/** Throws the error of a call on a directory or a temporary file as one of the file that the user gave, with a note. */
+const failsAt =
+  (path: string, note: string) =>
+  (error: unknown): never => {
+    throw Object.assign(error as NodeJS.ErrnoException, { path, note });
+  };
 
 /**
  * Writes a vector or a matrix in the format of the file's extension. In text a vector is a matrix with one column, and a binary32 number is
@@ -70,10 +80,14 @@ export async function writeWhole(path: string, pieces: Iterable<string | Uint8Ar
   let created = false;
   try {
     // Created synchronously, after the signal handlers: no signal can leave the file behind.
-    closeSync(openSync(temporary, "wx"));
+    try {
+      closeSync(openSync(temporary, "wx"));
+    } catch (error) {
+      failsAt(path, UNWRITABLE)(error);
+    }
     created = true;
     await writeTo(path, await open(temporary, "w"), pieces);
-    await rename(temporary, target);
+    await rename(temporary, target).catch(failsAt(path, UNWRITABLE));
   } catch (error) {
     if (created) await rm(temporary, { force: true });
     throw error;
