@@ -1,11 +1,11 @@
 // Files that are damaged, hostile or something else: one line, exit code 2, nothing written, and no memory for what is only announced.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { deflateRawSync, crc32 as zlibCrc32 } from "node:zlib";
+import { deflateRawSync, gzipSync, crc32 as zlibCrc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { writeNpy } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { foreign } from "../files/foreign.ts";
-import { folder, halfulp } from "./cli.ts";
+import { folder, halfulp, pieces } from "./cli.ts";
 
 const { put, at, npy } = folder();
 const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(foreign(name)));
@@ -137,14 +137,14 @@ describe("tables", () => {
       "1,2\r3,4\r5,6\r",
       /line 1 has a carriage return without a line feed, expected lines that end in LF or CR LF/,
     ],
-    ["NUL bytes", "1,2\n3,\u00004\n", /line 2 has "\\u00004" in column 2, expected a number/],
-    ["UTF-16", Uint8Array.from(Buffer.from("\ufeff1,2\r\n3,4\r\n", "utf16le")), /line 1 has (a carriage return|"\ufffd)/],
+    ["NUL bytes", "1,2\n3,\u00004\n", /line 2 has the control character U\+0000, expected text/],
+    ["UTF-16", Uint8Array.from(Buffer.from("\ufeff1,2\r\n3,4\r\n", "utf16le")), /bad.csv is UTF-16, expected UTF-8\n/],
     ["invalid UTF-8 for a number", Uint8Array.of(0x31, 0x2c, 0xff, 0xfe, 0x0a), /line 1 has "\ufffd\ufffd" in column 2, expected a number/],
     ["a number in Arabic digits", "1,٢\n", /line 1 has "٢" in column 2/],
     ["a number of a million digits and a letter", `1,${"9".repeat(1_000_000)}x\n`, /line 1 has "9{40}…" in column 2/],
     ["an unclosed quote", '1,"2\n3,4\n', /line 1 has an unclosed quote/],
     ["fewer columns", "1,2\n3\n", /line 2 has 1 columns, expected/],
-    ["a terminal's codes", "1,\u001b[31m2\n", /line 1 has "\\u001b\[31m2" in column 2/],
+    ["a terminal's codes", "1,\u001b[31m2\n", /line 1 has the control character U\+001B, expected text/],
     ["a ZIP archive", zip(new Uint8Array(300)), /line \d+ has/],
   ])("%s", async (_, content, message) => {
     const file = put("bad.csv", content);
@@ -169,6 +169,38 @@ describe("tables", () => {
       expect((await halfulp(["hash", at(name)])).out).toMatch(/^e3b0c442.* 0 by 0 /);
       await refused(["solve", at(name), npy("v.npy", Float64Array.of(1))]);
     }
+  });
+  test.each<[string, string | Uint8Array, RegExp]>([
+    ["compressed, without a line feed", gzipSync("1,2\n").filter((byte) => byte !== 10), /line 1 has the control character U\+00/],
+    ["an archive", zip(new Uint8Array(300)), /line 1 has the control character U\+00/],
+    ["HTML", "<html>", /line 1 is "<html>", expected numbers, or names followed by rows \(use --header yes/],
+    ["a sentence", "\nnothing to see here\n\n", /line 2 is "nothing to see here", expected numbers, or names/],
+    ["UTF-16, big-endian", Uint8Array.of(0xfe, 0xff, 0, 0x31, 0, 0x0a), /bad.csv is UTF-16, expected UTF-8/],
+    ["UTF-16, empty", Uint8Array.of(0xff, 0xfe), /bad.csv is UTF-16, expected UTF-8/],
+    ["a delimiter for Excel", "sep=;\n1;2\n", /line 1 is "sep=;", expected names or numbers \(without this line, use --delimiter ";"\)/],
+  ])("what is no table: %s", async (_, content, message) => {
+    const file = put("bad.csv", content);
+    for (const command of ["sum", "mean", "hash", "lu"]) {
+      await refused([command, file], message);
+      await refused([command, file, "--delimiter", ";"], message);
+    }
+    const bytes = new Uint8Array(readFileSync(file));
+    for (const command of ["sum", "mean"])
+      expect((await halfulp([command, "-", "--format", "csv"], pieces(bytes, 1))).err).toMatch(
+        new RegExp(message.source.replace("bad.csv", "standard input")),
+      );
+  });
+  test("control characters anywhere in a record, in the fast scanner too, unless they are the delimiter", async () => {
+    const rows = "1,2,x\n".repeat(5);
+    for (const [k, row] of ["\u00001,2,x", "1\u0001,2,x", '1,2,"x\u0008"', "1,2,x\u001f", '"\u0000",2,x'].entries())
+      for (const argv of [["sum"], ["mean"], ["mean", "--by", "3"]])
+        await refused([...argv, put(`c${k}.csv`, `${rows}${row}\n`), "-c", "2"], /line 6 has the control character U\+00[01]/);
+    for (const delimiter of ["\u0001", "\u001f", "\t"])
+      expect(await halfulp(["mean", put("d.csv", rows.replaceAll(",", delimiter)), "-c", "2", "--delimiter", delimiter])).toMatchObject({
+        out: "2\n",
+      });
+    const tabs = put("t.csv", `${rows}1,2,a\tb\n1,2,"a\tb"\n`);
+    expect((await halfulp(["mean", tabs, "-c", "2", "--by", "3"])).out).toBe('3       count  mean\n"a\\tb"  2      2\nx       5      2\n');
   });
   test("any bytes", async () => {
     const random = new Random(11);

@@ -183,7 +183,8 @@ describe("CSV", () => {
   test("a byte order mark, no line end, nothing at all", async () => {
     expect(await one("sum", put("b.csv", "\ufeff1\n2"))).toBe(3);
     expect((await halfulp(["sum", put("e.csv", "")])).out).toBe("-0\n");
-    expect((await halfulp(["sum", put("e.csv", "only,names\n")])).out).toBe("-0\n");
+    expect((await halfulp(["sum", put("e.csv", "only,names\n"), "--header", "yes"])).out).toBe("-0\n");
+    expect((await halfulp(["sum", at("e.csv"), "-c", "names"])).out).toBe("-0\n");
   });
   test("every number is rounded correctly", async () => {
     const digits = "0.1000000000000000055511151231257827021181583404541015625000000000000000001";
@@ -193,10 +194,11 @@ describe("CSV", () => {
     ["1\nx\n", /line 2 has "x" in column 1, expected a number/],
     ["1\n2,\n", undefined],
     ["a,b\n1,\n", /line 2 has no value in column 1/, "1", "x,1\n,2\n"],
-    ["1,2\n3\n", /line 2 has 1 columns, expected at least 2/, "2"],
+    ["1,2\n3\n", /line 2 has 1 columns, expected 2 \(as in the lines before\)/, "2"],
     ["a,b\n1,2\n", /no column is named "c", expected one of "a", "b"/, "c"],
     ['1\n"2\n3\n', /line 2 has an unclosed quote/],
-    ["1,000.5\n1.0.0\n", /"1.0.0"/],
+    ["1,000.5\n1.0.0\n", /line 2 has 1 columns, expected 2/],
+    ["1\n1.0.0\n", /"1.0.0"/],
     ["1\n0x10\n", /"0x10"/],
     ['1\n"1"2\n', /line 2 has "\\"1\\"2" in column 1, expected a number/],
     ['1\n "2"\n', /line 2 has "\\"2\\"" in column 1, expected a number/],

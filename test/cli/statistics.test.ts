@@ -1,7 +1,9 @@
 // halfulp mean, variance and covariance: against sums of rationals over tables that this test writes and splits by itself.
 import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { decimalAt, decimalEnd } from "../../src/cli/input/decimals.ts";
+import { alignedTable } from "../../src/cli/output/results.ts";
 import { excovariance, exmean, exvariance } from "../../src/index.ts";
 import { Random } from "../../src/study.ts";
 import { cases, SEED } from "../effort.ts";
@@ -206,6 +208,42 @@ describe("without groups", () => {
     expect(await json(["mean", put("empty.csv", "")])).toMatchObject({ value: "NaN", count: 0 });
     expect(await json(["mean", put("names.csv", "price\n"), "-c", "price"])).toMatchObject({ value: "NaN", count: 0 });
     expect((await json(["mean", put("header.csv", "a,b\n"), "-c", "a", "--by", "b"])).groups).toEqual([]);
+  });
+});
+
+describe("names of groups", () => {
+  test("that are not UTF-8 are refused: several would look the same", async () => {
+    const rows = "a,1\n".repeat(3);
+    for (const cell of ["\xe9", '"\xe9"']) {
+      const latin = put("latin.csv", Buffer.from(`${rows}${cell},2\nx,3\n`, "latin1"));
+      expect(await halfulp(["mean", latin, "-c", "2", "--by", "1"])).toMatchObject({
+        code: 2,
+        out: "",
+        err: `halfulp: ${latin}: line 4 has bytes that are not UTF-8 in column 1, expected UTF-8 text\n`,
+      });
+      expect(numberIn(await json(["mean", latin, "-c", "2"]))).toBe(1.6);
+    }
+    const first = put("first.csv", Buffer.from("caf\xe9,1\ncaf\xe8,3\n", "latin1"));
+    expect((await halfulp(["mean", first, "-c", "2", "--by", "1"])).err).toContain("line 1 has bytes that are not UTF-8 in column 1");
+    const replaced = put("replaced.csv", `${rows}\ufffd,2\n"\ufffd",4\n`);
+    expect((await json(["mean", replaced, "-c", "2", "--by", "1"])).groups).toMatchObject([{ key: ["a"] }, { key: ["\ufffd"], value: 3 }]);
+  });
+  test("that are empty are refused as text", async () => {
+    const file = put("empty.csv", "region,price\nnorth,1\n,2\n");
+    expect((await halfulp(["mean", file, "-c", "price", "--by", "region"])).err).toContain(
+      "line 3 has no value in column 1, expected text (--missing",
+    );
+  });
+  test("more than a call has room for arguments", () => {
+    const lines = alignedTable(Array.from({ length: 200_000 }, (_, k) => [String(k), "1"])).split("\n");
+    expect([lines.length, lines[7], lines[199_999]]).toEqual([200_000, "7       1", "199999  1"]);
+  });
+  test("of a folder", async () => {
+    const folder = tmpdir();
+    expect((await halfulp(["mean", folder, "--by", "1", "-c", "2", "--format", "csv"])).err).toBe(
+      `halfulp: ${folder} is a directory, expected a file\n`,
+    );
+    expect((await halfulp(["mean", folder, "--by", "1"])).err).toBe(`halfulp: ${folder} is a directory, expected a file\n`);
   });
 });
 

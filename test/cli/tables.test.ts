@@ -227,6 +227,48 @@ describe("options that do not fit", () => {
     await refused(["lu", put("r.csv", "a,b\n1,2,3\n")], /line 2 has 3 columns, expected 2 \(as in the lines before\)/);
     expect((await json(["sum", put("r.csv", "a,b\n1,2,\n"), "-c", "a"])).value).toBe(1);
   });
+  test("a row with other columns than line 1 is refused, whichever of them is chosen", async () => {
+    const rows = "1,2,3\n".repeat(4);
+    for (const [row, count] of [
+      ["1,234,2,3", 4],
+      ["1,2", 2],
+      ['1,"2,5",x,3', 4],
+    ] as const) {
+      const file = put("ragged.csv", `${rows}${row}\n${rows}`);
+      const message = new RegExp(`ragged.csv: line 5 has ${count} columns, expected 3 \\(as in the lines before\\)\n$`);
+      for (const command of ["sum", "asum", "nrm2", "mean", "variance"])
+        for (const column of ["1", "2"]) await refused([command, file, "-c", column], message);
+      await refused(["dot", file, file, "-c", "1", "-c", "2"], message);
+      await refused(["mean", file, "-c", "1", "--by", "2"], message);
+      await refused(["lu", file, "--columns", "1,2"], message);
+      const text = put("ragged.txt", `${rows}${row}\n`.replaceAll(",", " ").replaceAll('"', ""));
+      for (const command of ["sum", "mean"]) await refused([command, text, "-c", "1"], /ragged.txt: line 5 has \d columns, expected 3/);
+    }
+    const empty = put("empty.csv", `${rows}1,2,3,, \n`);
+    expect((await json(["sum", empty, "-c", "2"])).value).toBe(10);
+    expect((await json(["mean", empty, "-c", "2", "--by", "1"])).groups).toMatchObject([{ count: 5, value: 2 }]);
+  });
+  test("an empty file has no column of any name", async () => {
+    for (const content of ["", "\n\r\n \n"]) {
+      const file = put("e0.csv", content);
+      const message = /e0.csv: no column is named "price": the file is empty\n$/;
+      for (const command of ["sum", "mean"]) await refused([command, file, "-c", "price"], message);
+      await refused(["mean", file, "-c", "1", "--by", "price"], message);
+      await refused(["solve", file, file, "--columns", "price", "-c", "price"], message);
+    }
+  });
+  test("what a hint says fits the file", async () => {
+    const thousands = put("th.csv", 'x,y\n1,"1,234.50"\n');
+    await refused(["sum", thousands, "-c", "y"], /line 2 has "1,234.50" in column 2, expected a number\n$/);
+    const missing = put("na.txt", "a NA\nb 2\n");
+    for (const command of ["sum", "mean"]) {
+      await refused(
+        [command, missing, "-c", "2", "--missing", "skip"],
+        /line 1 has "NA" in column 2, expected a number \(use --header no if/,
+      );
+      expect(await json([command, missing, "-c", "2", "--missing", "skip", "--header", "no"])).toMatchObject({ value: 2, skipped: 1 });
+    }
+  });
 });
 
 test("the solution of a table is a vector that NumPy reads", async () => {

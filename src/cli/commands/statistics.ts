@@ -8,6 +8,7 @@ import { roundCovariance, roundMean, roundWeightedMean } from "../../exact/stati
 import { Superaccumulator } from "../../exact/superaccumulator.ts";
 import { type Arguments, type Command, type Io, type Options, type Outcome, UsageError } from "../command.ts";
 import type { FileFormat } from "../input/formats.ts";
+import { isADirectory } from "../input/load.ts";
 import { csvOptions, type Numbers, openNumbers, STREAMED, type StreamedFormat } from "../input/numbers.ts";
 import { checkColumns, checkOnce, checkUse, formatsOf, TABLE_OPTIONS, tableOptions } from "../input/reading.ts";
 import { RowScanner } from "../input/scan.ts";
@@ -157,10 +158,11 @@ async function statistics(name: string, statistic: Statistic, args: Arguments, i
     const results = groups.map(({ cells, sumsOf }) => {
       const sums = sumsOf();
       const value = statistic.value(sums, ddof, precision);
-      const text = args.flag("hex") ? hex(value, precision) : decimal(value, precision);
-      return { cells, count: sums.n, text, json: { count: sums.n, value: shortest(value, precision), hex: hex(value, precision) } };
+      return { cells, count: sums.n, value, json: { count: sums.n, value: shortest(value, precision), hex: hex(value, precision) } };
     });
     const isGrouped = by.length > 0;
+    const shown = (value: number): string => (args.flag("hex") ? hex(value, precision) : decimal(value, precision));
+    const rows = (): string[][] => results.map(({ cells, count, value }) => [...cells, String(count), shown(value)]);
     const details = {
       precision,
       ddof: statistic === MEAN || statistic === WEIGHTED_MEAN ? undefined : ddof,
@@ -170,10 +172,10 @@ async function statistics(name: string, statistic: Statistic, args: Arguments, i
     const [only] = results;
     return isGrouped || only === undefined
       ? {
-          text: alignedTable([[...by, "count", name], ...results.map(({ cells, count, text }) => [...cells, String(count), text])]),
+          text: args.flag("json") ? "" : alignedTable([[...by, "count", name], ...rows()]),
           json: { command: name, by, groups: results.map(({ cells, json }) => ({ key: cells, ...json })), ...details },
         }
-      : { text: only.text, json: { command: name, ...only.json, ...details } };
+      : { text: shown(only.value), json: { command: name, ...only.json, ...details } };
   } finally {
     progress.end();
   }
@@ -203,6 +205,7 @@ async function ofTable(
   const groups = new Groups(statistic);
   const source = path === "-" ? "standard input" : path;
   const scanner = new RowScanner(source, { by, numbers }, options, (group, row) => groups.add(group, row));
+  if (path !== "-" && (await isDirectory(path))) throw isADirectory(path);
   const size = path === "-" ? undefined : (await stat(path)).size;
   let read = 0;
   for await (const piece of path === "-" ? io.stdin : createReadStream(path, { highWaterMark: PIECE })) {
@@ -264,6 +267,8 @@ function inOrder(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
+const isDirectory = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() === true;
+
 // Every column by itself, not a range.
 function checkSingle(option: string, columns: readonly string[], header: "yes" | "no" | undefined): void {
   const range = columns.find((column) => /^\d+\.\.\d+$/.test(column));
@@ -284,6 +289,7 @@ async function ofFiles(
   const table = tableOptions(args);
   const columns = args.list("column");
   const only = ["by", "weights"].find((option) => args.has(option));
+  if (only !== undefined && (await isDirectory(args.operands[0] as string))) throw isADirectory(args.operands[0] as string);
   if (only !== undefined) throw new UsageError(`--${only} names a column, expected one CSV file (or --format csv)`);
   if (name === "covariance" && args.operands.length < 2)
     throw new UsageError("covariance: 1 file, expected 2, or a CSV file with two columns (--column twice)");

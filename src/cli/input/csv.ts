@@ -62,8 +62,7 @@ export async function* csvChunks(
     return -0;
   };
   const numberIn = (record: Records): number => {
-    const cell = dialect.field(record.text, at)?.trim();
-    if (cell === undefined) throw table.tooFew(record, at + 1);
+    const cell = (dialect.field(record.text, at, table.count) ?? (table.checkedCells(record)[at] as string)).trim();
     return numberOf(cell) ?? (isMissing(cell) ? gap(record.line, cell) : table.refuse(record, at, cell));
   };
 
@@ -74,7 +73,7 @@ export async function* csvChunks(
           const holdsNames = table.begin(record);
           at = table.places[0] as number;
           if (holdsNames) continue;
-        } else if (record.isSecond) table.checkCount(record, table.cells(record));
+        }
         for (let k = record.emptyRows; k >= 0; k--) {
           buffer[filled] = k > 0 ? gap(record.line - k, "") : numberIn(record);
           if (++filled < CHUNK) continue;
@@ -111,11 +110,9 @@ export async function csvMatrix(
     for (const record of batch) {
       if (record.isFirst && table.begin(record)) continue;
       for (let k = record.emptyRows; k > 0; k--, rows++) for (const at of table.places) values.push(gap(record.line - k, at, ""));
-      const cells = table.cells(record);
-      table.checkCount(record, cells);
+      const cells = table.checkedCells(record);
       for (const at of table.places) {
-        const cell = cells[at];
-        if (cell === undefined) throw table.tooFew(record, at + 1);
+        const cell = cells[at] as string;
         values.push(numberOf(cell) ?? (isMissing(cell) ? gap(record.line, at, cell) : table.refuse(record, at, cell)));
       }
       rows++;
@@ -143,6 +140,7 @@ export class Table {
   count = 0;
   /** The names of the wanted columns, or their numbers if there are no names. */
   names: readonly string[] = [];
+  private first: TableRecord | undefined; // if it was taken for names by its content
 
   /** The first `texts` of the wanted columns need not be numbers. */
   constructor(
@@ -161,6 +159,7 @@ export class Table {
     const records = new Records(this.name, this.dialect, this.holdsNames);
     for await (const piece of bytes) yield records.push(piece);
     yield records.end();
+    this.end(records.isFirst);
   }
 
   cells({ text }: TableRecord): string[] {
@@ -170,11 +169,28 @@ export class Table {
   /** Finds the wanted columns by the first record. Returns whether it holds names. */
   begin(record: TableRecord): boolean {
     const cells = this.cells(record);
+    const [, separator] = /^"?sep=(.)"?$/iu.exec(record.text) ?? [];
+    if (separator !== undefined)
+      throw this.wrongLine(record, "names or numbers", ` (without this line, use --delimiter ${JSON.stringify(separator)})`);
     this.count = cells.length;
     this.places = this.find(record, cells);
     const isHeader = this.beginsWithNames(record, cells);
+    if (isHeader && !this.holdsNames) this.first = { text: record.text, line: record.line, isFirst: true };
     this.names = this.places.map((at) => (isHeader && cells[at]) || String(at + 1));
     return isHeader;
+  }
+
+  /** Checks the table as a whole, after its last record; `isOnly` says whether that was the first. */
+  end(isOnly: boolean): void {
+    const named = this.options.columns?.find((column) => !isPosition(column));
+    if (this.count === 0 && named !== undefined)
+      throw new FormatError(`${this.name}: no column is named ${quoted(named)}: the file is empty`);
+    if (isOnly && this.first !== undefined)
+      throw this.wrongLine(this.first, "numbers, or names followed by rows", " (use --header yes for a table without rows)");
+  }
+
+  private wrongLine({ text, line }: TableRecord, expected: string, hint: string): FormatError {
+    return new FormatError(`${this.name}: line ${line} is ${quoted(text)}, expected ${expected}${hint}`, line);
   }
 
   private beginsWithNames(record: TableRecord, cells: readonly string[]): boolean {
@@ -186,7 +202,10 @@ export class Table {
     if (wrong === undefined) return false;
     // An empty cell in the first record may be a column without a name or a row without a value.
     if (cells[wrong] === "") throw this.noValue(record.line, wrong, HEADER_HINT);
-    return this.refuse(record, wrong, cells[wrong] as string);
+    const cell = cells[wrong] as string;
+    if (this.options.missing === "skip" && isMissing(cell))
+      throw this.noNumber(record.line, wrong, cell, " (use --header no if line 1 is a row)");
+    return this.refuse(record, wrong, cell);
   }
 
   private find(record: TableRecord, cells: readonly string[]): number[] {
@@ -201,7 +220,7 @@ export class Table {
           `${this.name}: no column is named ${quoted(column)}, expected one of ${cells.slice(0, 20).map(quoted).join(", ")}`,
           record.line,
         );
-      if (Number(to) > cells.length) throw this.tooFew(record, Number(to));
+      if (Number(to) > cells.length) throw this.tooFew(record, cells, Number(to));
       return Array.from({ length: Number(to) - Number(from) + 1 }, (_, k) => Number(from) - 1 + k);
     });
   }
@@ -218,17 +237,20 @@ export class Table {
     );
   }
 
-  /** Throws if a record has other columns than the first. Cells beyond the last name may only be empty. */
-  checkCount({ line }: TableRecord, cells: readonly string[]): void {
-    if (cells.length === this.count) return;
-    if (this.options.columns !== undefined && !(this.holdsNames && cells.slice(this.count).some((cell) => cell !== ""))) return;
-    throw new FormatError(`${this.name}: line ${line} has ${cells.length} columns, expected ${this.count} (as in the lines before)`, line);
+  /** The cells of a record. Throws if there are others than in the first: empty ones at the end, unless all columns are wanted. */
+  checkedCells(record: TableRecord): string[] {
+    const cells = this.cells(record);
+    const { length } = cells;
+    if (length === this.count) return cells;
+    if (length > this.count && this.options.columns !== undefined && cells.slice(this.count).every((cell) => cell === "")) return cells;
+    const { line } = record;
+    throw new FormatError(`${this.name}: line ${line} has ${length} columns, expected ${this.count} (as in the lines before)`, line);
   }
 
   /** Throws unless missing values are skipped. */
-  checkMissing(line: number, at: number, cell: string, hint = ""): void {
+  checkMissing(line: number, at: number, cell: string, hint = "", expected = "a number"): void {
     if (this.options.missing === "skip") return;
-    if (cell === "") throw this.noValue(line, at, hint);
+    if (cell === "") throw this.noValue(line, at, hint, expected);
     throw this.noNumber(line, at, cell, hint);
   }
 
@@ -237,10 +259,9 @@ export class Table {
     throw this.noNumber(line, at, cell, isFirst && this.options.header === undefined ? HEADER_HINT : this.hintFor(cell));
   }
 
-  /** The error for a record with too few columns. */
-  tooFew({ text, line, isFirst }: TableRecord, needed: number): FormatError {
-    const cells = this.dialect.fields(text).map((field) => field.trim());
-    const isYear = isFirst && !this.holdsNames && cells.some((cell) => this.options.columns?.includes(cell));
+  // The error for a first record with too few columns.
+  private tooFew({ line }: TableRecord, cells: readonly string[], needed: number): FormatError {
+    const isYear = !this.holdsNames && cells.some((cell) => this.options.columns?.includes(cell));
     return new FormatError(
       `${this.name}: line ${line} has ${cells.length} columns, expected at least ${needed}${isYear ? HEADER_HINT : ""}`,
       line,
@@ -249,9 +270,9 @@ export class Table {
 
   // What to do about numbers with another delimiter between them, or with a decimal comma.
   private hintFor(cell: string): string {
-    const { delimiter = BLANKS } = this.options;
-    if (/^[+-]?\d+,\d+$/.test(cell) && delimiter !== BLANKS) return " (with a decimal point)";
-    const delimiters = [",", ";", "\t", "|"].filter((each) => cell.includes(each));
+    const { delimiter } = this;
+    if (/^[+-]?\d+,\d+$/.test(cell) && delimiter !== BLANKS && delimiter !== ",") return " (with a decimal point)";
+    const delimiters = [",", ";", "\t", "|"].filter((each) => each !== delimiter && cell.includes(each));
     const [found] = [...delimiters, ...(/\s/.test(cell) ? [BLANKS] : [])].filter((each) =>
       cell.split(each === BLANKS ? /\s+/ : each).every((word) => numberOf(word.trim()) !== undefined),
     );
@@ -262,7 +283,7 @@ export class Table {
     return new FormatError(`${this.name}: line ${line} has ${quoted(cell)} in column ${at + 1}, expected a number${hint}`, line);
   }
 
-  private noValue(line: number, at: number, hint: string): FormatError {
-    return new FormatError(`${this.name}: line ${line} has no value in column ${at + 1}, expected a number${hint}`, line);
+  private noValue(line: number, at: number, hint: string, expected = "a number"): FormatError {
+    return new FormatError(`${this.name}: line ${line} has no value in column ${at + 1}, expected ${expected}${hint}`, line);
   }
 }

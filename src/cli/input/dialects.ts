@@ -8,8 +8,10 @@ export interface Dialect {
   fields(text: string): string[];
   /** The first line, if it holds names. */
   nameLine(line: string): string;
-  /** The field in this column, from 0; undefined if there are fewer. */
-  field(text: string, column: number): string | undefined;
+  /** The field in this column, from 0; undefined unless the record has `count` fields. */
+  field(text: string, column: number, count: number): string | undefined;
+  /** What is between fields; empty if it is white space. */
+  readonly delimiter: string;
   /** Whether a quoted field is open at the end of a line; `open` says whether one is open at its start. */
   endsOpen(line: string, open: boolean): boolean;
   /** Whether a line is no record. */
@@ -38,16 +40,19 @@ export function delimited(delimiter: string): Dialect {
   return {
     fields,
     nameLine: (line) => line,
-    field(text, column) {
-      if (text.includes('"')) return fields(text)[column];
-      let from = 0;
-      for (let k = 0; k < column; k++) {
+    delimiter,
+    field(text, column, count) {
+      if (text.includes('"')) {
+        const all = fields(text);
+        return all.length === count ? all[column] : undefined;
+      }
+      let found: string | undefined;
+      for (let from = 0, k = 1; ; k++) {
         const to = text.indexOf(delimiter, from);
-        if (to < 0) return undefined;
+        if (k > column && found === undefined) found = to < 0 ? text.slice(from) : text.slice(from, to);
+        if (to < 0) return k === count ? found : undefined;
         from = to + delimiter.length;
       }
-      const to = text.indexOf(delimiter, from);
-      return to < 0 ? text.slice(from) : text.slice(from, to);
     },
     // An open line is split as if it began with the opening quote.
     endsOpen: (line, open) => (open || line.includes('"')) && rawFields(open ? `"${line}` : line) === undefined,
@@ -83,7 +88,11 @@ const words = (text: string): string[] => uncommented(text).match(/\S+/g) ?? [];
 export const WHITESPACE: Dialect = {
   fields: words,
   nameLine: (line) => line.replace(/^\s*#/, ""), // numpy.savetxt writes its header as a comment
-  field: (text, column) => words(text)[column],
+  delimiter: "",
+  field(text, column, count) {
+    const all = words(text);
+    return all.length === count ? all[column] : undefined;
+  },
   endsOpen: () => false,
   isBlank: (line) => uncommented(line).trim() === "",
   hasEmptyCells: false,

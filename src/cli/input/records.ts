@@ -2,6 +2,22 @@
 import { FormatError } from "../../arrays/errors.ts";
 import type { Dialect } from "./dialects.ts";
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; white space is none of them
+const CONTROL = /[\x00-\x08\x0e-\x1f]/;
+
+/** The first control character in a text as U+0000, unless it is the delimiter or white space. A file with others is not a table. */
+export function controlIn(text: string, delimiter: string): string | undefined {
+  if (!CONTROL.test(text)) return undefined;
+  const found = CONTROL.exec(delimiter === "" ? text : text.replaceAll(delimiter, " "))?.[0];
+  return found === undefined ? undefined : `U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** The error for a file that begins with the byte order mark of UTF-16; undefined for another. */
+export function otherEncoding(name: string, start: Uint8Array): FormatError | undefined {
+  const mark = 256 * (start[0] as number) + (start[1] as number);
+  return mark === 0xfffe || mark === 0xfeff ? new FormatError(`${name} is UTF-16, expected UTF-8`, 1) : undefined;
+}
+
 const MAX_RECORD = 2 ** 20; // characters: an unclosed quote must not hold the whole file in memory
 
 /**
@@ -11,6 +27,9 @@ const MAX_RECORD = 2 ** 20; // characters: an unclosed quote must not hold the w
  */
 export class Records {
   private readonly decoder = new TextDecoder();
+  private readonly start = new Uint8Array(2); // the first bytes of the file, of which `begun` have come
+  private begun = 0;
+  private hasControl = false; // whether a piece so far has a control character
   private rest = "";
   private next = 1; // the line where the next record begins
   private blanks = 0; // blank lines since the last record
@@ -19,7 +38,6 @@ export class Records {
   /** The line where this record begins. */
   line = 0;
   isFirst = false;
-  isSecond = false;
   /** How many of the lines just before this record are rows with an empty cell. */
   emptyRows = 0;
 
@@ -31,7 +49,12 @@ export class Records {
   ) {}
 
   *push(piece: Uint8Array): Generator<this> {
-    const text = this.rest + this.decoder.decode(piece, { stream: true });
+    for (let k = 0; this.begun < 2 && k < piece.length; k++) this.start[this.begun++] = piece[k] as number;
+    const error = otherEncoding(this.name, this.start);
+    if (error !== undefined) throw error;
+    const decoded = this.decoder.decode(piece, { stream: true });
+    this.hasControl ||= CONTROL.test(decoded);
+    const text = this.rest + decoded;
     let from = 0;
     let open = false;
     for (let line = 0, to = text.indexOf("\n"); to >= 0; line = to + 1, to = text.indexOf("\n", line)) {
@@ -54,6 +77,8 @@ export class Records {
   private take(text: string): boolean {
     this.text = text.endsWith("\r") ? text.slice(0, -1) : text;
     this.line = this.next;
+    const control = this.hasControl ? controlIn(text, this.dialect.delimiter) : undefined;
+    if (control !== undefined) this.fail(`the control character ${control}`, "text");
     if (this.text.includes("\r")) this.text = this.withoutReturns(this.text);
     this.next += text.includes("\n") ? text.split("\n").length : 1; // splitting every line took a third of the time
     if (this.columns === 0 && this.names) this.text = this.dialect.nameLine(this.text);
@@ -61,7 +86,6 @@ export class Records {
       this.blanks++;
       return false;
     }
-    this.isSecond = this.isFirst;
     this.isFirst = this.columns === 0;
     if (this.isFirst) this.columns = this.dialect.fields(this.text).length;
     this.emptyRows = this.columns === 1 && this.dialect.hasEmptyCells ? this.blanks : 0;

@@ -1,11 +1,13 @@
 // Rows of a table at the level of bytes: some columns of numbers, and the group of each row by other columns. The commands of statistics use
 // it: 1 GB of text must not become 1 GB of strings. A record is read in one pass over its bytes if it is ordinary. Any other (names,
-// empty cells, NaN, quoted line breaks, anything wrong) becomes text and is read as csv.ts reads it, with the same result or error.
+// empty cells, NaN, quoted line breaks, control characters, anything wrong) becomes text and is read as csv.ts reads it, with the same result or error.
+import { isUtf8 } from "node:buffer";
 import { FormatError } from "../../arrays/errors.ts";
 import { numberOf } from "../../files/lines.ts";
 import { BLANKS, type CsvOptions, isMissing, Table, type TableRecord } from "./csv.ts";
 import { decimalAt, decimalEnd } from "./decimals.ts";
 import { Keys } from "./keys.ts";
+import { controlIn, otherEncoding } from "./records.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -32,7 +34,7 @@ export class RowScanner {
   private filled = 0;
   private line = 1; // of the next record
   private blanks = 0; // blank lines since the last record
-  private records = 0; // so far; the first may hold names, and the second is compared with it
+  private records = 0; // so far; the first may hold names
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private readonly table: Table;
   private readonly delimiterBytes: Uint8Array;
@@ -64,7 +66,9 @@ export class RowScanner {
     this.from = from as Int32Array;
     this.to = to as Int32Array;
     this.hashes = hashes as Int32Array;
-    this.keys = new Keys(wanted.by.length, (cell) => this.table.dialect.fields(this.decoder.decode(cell))[0]?.trim() ?? "");
+    // A cell that is not UTF-8 has no text, so that its record is read as text and refused: as U+FFFD, several cells would look the same.
+    const textOf = (cell: Uint8Array): string => this.table.dialect.fields(this.decoder.decode(cell))[0]?.trim() ?? "";
+    this.keys = new Keys(wanted.by.length, (cell) => (isUtf8(cell) ? textOf(cell) : ""));
   }
 
   /** The names of the columns of --by, then of the numbers, as line 1 has them; positions if it has none. */
@@ -89,11 +93,14 @@ export class RowScanner {
   end(): void {
     if (this.filled > 0 && this.buffer[this.filled - 1] !== LF) this.push(Uint8Array.of(LF));
     this.run(true);
+    this.table.end(this.records === 1);
   }
 
   private run(isLast: boolean): void {
     const { buffer } = this;
     const end = buffer.subarray(0, this.filled).lastIndexOf(LF) + 1;
+    const error = this.line === 1 && this.filled > 1 ? otherEncoding(this.name, buffer) : undefined;
+    if (error !== undefined) throw error;
     let at = this.line === 1 && this.filled > 2 && startsWithMark(buffer) ? 3 : 0;
     while (at < end) {
       let next = this.records > 1 && this.delimiter >= 0 ? this.ordinaryRecord(at) : ODD;
@@ -103,7 +110,7 @@ export class RowScanner {
           if (isLast) this.fail("an unclosed quote", "a closing quote");
           break;
         }
-        this.oddRecord(this.decoder.decode(buffer.subarray(at, next)));
+        this.oddRecord(buffer.subarray(at, next));
         next++;
       } else this.line++;
       at = next;
@@ -115,13 +122,13 @@ export class RowScanner {
 
   /**
    * The record at this position, which ends before the next line feed: the position after it, or ODD, and then nothing has been done. Bytes
-   * above `top` cannot end a field: that spares most of them two comparisons.
+   * above `top` cannot end a field: that spares most of them two comparisons. A control character ends it as if it were a line end.
    */
   private ordinaryRecord(start: number): number {
     const { buffer: bytes, columns, roles, numbers } = this;
     const { delimiter } = this;
     const blank = delimiter === SPACE ? ODD : SPACE;
-    const top = Math.max(delimiter, CR);
+    const top = Math.max(delimiter, SPACE - 1);
     let at = start;
     let byte = bytes[at] as number;
     if (byte === LF) {
@@ -138,7 +145,7 @@ export class RowScanner {
           if (at < 0) return ODD;
           byte = bytes[at] as number;
         }
-        while (byte > top || (byte !== delimiter && byte !== LF && byte !== CR)) byte = bytes[++at] as number;
+        while (byte > top || (byte !== delimiter && byte >= SPACE)) byte = bytes[++at] as number;
         if (byte !== delimiter) return ODD; // too few columns
         field = ++at;
         column++;
@@ -165,7 +172,7 @@ export class RowScanner {
           for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
           byte = bytes[at] as number;
         }
-        while (byte > top || (byte !== delimiter && byte !== LF && byte !== CR)) {
+        while (byte > top || (byte !== delimiter && byte >= SPACE)) {
           hash = Math.imul(hash ^ byte, 0x01000193);
           byte = bytes[++at] as number;
         }
@@ -174,8 +181,8 @@ export class RowScanner {
         this.hashes[~role] = hash;
       }
     }
-    for (;;) {
-      while (byte > top || (byte !== delimiter && byte !== LF && byte !== CR)) byte = bytes[++at] as number;
+    for (; ; column++) {
+      while (byte > top || (byte !== delimiter && byte >= SPACE)) byte = bytes[++at] as number;
       if (byte !== delimiter) break;
       byte = bytes[++at] as number;
       if (byte !== QUOTE) continue;
@@ -184,7 +191,7 @@ export class RowScanner {
       byte = bytes[at] as number;
     }
     while (byte === CR) byte = bytes[++at] as number;
-    if (byte !== LF) return ODD;
+    if (byte !== LF || column + 1 !== this.table.count) return ODD;
     if (this.blanks > 0) this.emptyRows();
     let group = this.from.length === 0 ? 0 : -1;
     for (let k = 0; k < this.from.length; k++) {
@@ -212,8 +219,11 @@ export class RowScanner {
   }
 
   // A record as text, without its line feed.
-  private oddRecord(whole: string): void {
+  private oddRecord(bytes: Uint8Array): void {
     const { table } = this;
+    const whole = this.decoder.decode(bytes);
+    const control = controlIn(whole, table.dialect.delimiter);
+    if (control !== undefined) this.fail(`the control character ${control}`, "text");
     let text = whole.endsWith("\r") ? whole.slice(0, -1) : whole;
     if (text.includes("\r")) {
       text = text.replace(/\r+$/, ""); // several carriage returns count as one
@@ -225,10 +235,10 @@ export class RowScanner {
       this.blanks++;
     } else {
       const record = { text, line: this.line, isFirst: this.records === 0 };
-      if (++this.records === 2) table.checkCount(record, table.cells(record));
+      this.records++;
       if (!(record.isFirst && this.begin(record))) {
         if (this.blanks > 0) this.emptyRows();
-        this.row(record);
+        this.row(record, bytes);
       }
       this.blanks = 0;
     }
@@ -246,20 +256,20 @@ export class RowScanner {
     return isHeader;
   }
 
-  private row(record: TableRecord): void {
+  private row(record: TableRecord, bytes: Uint8Array): void {
     const { table } = this;
     const { by } = this.wanted;
-    const fields = table.cells(record);
-    const cells = table.places.map((at) => fields[at]);
+    const fields = table.checkedCells(record);
+    const cells = table.places.map((at) => fields[at] as string);
     let leavesOut = false;
     for (const [i, cell] of cells.entries()) {
       const column = table.places[i] as number;
-      if (cell === undefined) throw table.tooFew(record, column + 1);
       const isText = i < by.length;
+      if (isText && cell.includes("\ufffd") && !isUtf8(bytes)) this.fail(`bytes that are not UTF-8 in column ${column + 1}`, "UTF-8 text");
       const number = isText ? undefined : numberOf(cell);
       if (number !== undefined) this.numbers[i - by.length] = number;
       else if (isText ? cell === "" : isMissing(cell)) {
-        table.checkMissing(record.line, column, cell, HINT);
+        table.checkMissing(record.line, column, cell, HINT, isText ? "text" : undefined);
         leavesOut = true;
       } else if (!isText) table.refuse(record, column, cell);
     }
@@ -287,11 +297,11 @@ export class RowScanner {
   }
 }
 
-// The position after the quoted text that begins here, ODD if it does not end on this line.
+// The position after the quoted text that begins here, ODD if it does not end on this line or has a control character.
 function afterQuoted(bytes: Uint8Array, quote: number): number {
   for (let at = quote + 1; ; at++) {
     const byte = bytes[at] as number;
-    if (byte === LF) return ODD;
+    if (byte < SPACE) return ODD;
     if (byte !== QUOTE) continue;
     if (bytes[at + 1] !== QUOTE) return at + 1;
     at++;

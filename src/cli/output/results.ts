@@ -46,7 +46,7 @@ export function alignedLines(details: Readonly<Record<string, unknown>>): string
 /** Rows of cells in aligned columns; the first row is the heading. */
 export function alignedTable(rows: readonly (readonly string[])[]): string {
   const shown = rows.map((row) => row.map(oneLine));
-  const widths = (shown[0] ?? []).map((_, k) => Math.max(...shown.map((row) => (row[k] as string).length)));
+  const widths = (shown[0] ?? []).map((_, k) => shown.reduce((width, row) => Math.max(width, (row[k] as string).length), 0));
   return shown
     .map((row) =>
       row
