@@ -51,7 +51,7 @@ describe("halfulp report", () => {
     [["--only", "cakes"], '--only is "cakes", expected one of bits, accuracy, stages, sparse, convergence, solve'],
     [["--quick", "--full"], "--quick and --full are both given, expected one of them"],
     [["x.json", "--quick"], "--quick is for measuring, not for drawing earlier runs (x.json)"],
-    [["-o", "/no/such/folder/x.html"], "/no/such/folder: no such file or directory"],
+    [["-o", "/no/such/folder/x.html"], "/no/such/folder/x.html: no such file or directory (expected a directory /no/such/folder)"],
   ])("%j is refused before anything is written", async (argv, message) => {
     const output = argv.includes("-o") ? [] : ["-o", at("never.html")];
     const { code, err, out } = await halfulp(["report", ...argv, ...output]);
