@@ -65,6 +65,6 @@ describe.each(Object.keys(BUNDLERS))("a bundle of %s, for production", (name) =>
     expect(stderr.match(/^\w*Error.*/m)?.[0]).toBe(undefined); // not all of it: Node shows the line, which is the whole bundle
     const { kinds, ...results } = JSON.parse(stdout);
     expect(results).toEqual(await resultsOf(library));
-    expect(kinds).toEqual(["wasm", "threads", "opencl"]);
+    expect(kinds).toEqual(["wasm", "threads", "opencl", "webgpu"]);
   });
 });
