@@ -130,7 +130,7 @@ export class LuKernels {
   pack(from: number, count: number, length: number): Uint8Array[] {
     const { arena } = this;
     arena.call("luRanksPack", from, count, length);
-    let at = arena.call("luRanksRows");
+    let at = arena.call("luRanksRows", from);
     return Array.from(this.counts, (rows) => {
       const bytes = this.bytes(at, 8 * rows * length);
       at += bytes.length;

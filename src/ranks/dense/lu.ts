@@ -4,7 +4,8 @@
 // 32 columns at a time. The panel of a block is copied to all ranks, and each computes the sums of its own rows in it. These sums go to all
 // ranks, and each factors the panel by itself, all of them alike; where an entry takes more than its sum to decide, one exchange for each
 // column decides the pivot. Then the 32 rows of L go to all ranks, and each computes these rows of U in its own columns: first in those of
-// the next panel, so that it is on its way while the rest is computed. The bits are those of one machine.
+// the next panel. The other columns are left for the time in which a rank would wait for the next panel, its sums, and its rows of L: the
+// factorization looks ahead by one panel. The bits are those of one machine.
 import { checkCount, checkOptions, checkSize, checkVectorOf } from "../../arrays/checks.ts";
 import { ShapeError, SingularError, ValueError } from "../../arrays/errors.ts";
 import type { Matrix } from "../../arrays/types.ts";
@@ -75,6 +76,8 @@ class Elimination {
   private readonly steps: number;
   private readonly groups: number;
   private readonly columns: Stored;
+  // The groups in which rows [from, from + count) of U are still to be computed.
+  private behind: { readonly groups: number[]; readonly from: number; readonly count: number } = { groups: [], from: 0, count: 0 };
 
   static async of(context: Context, { rows, cols }: Layout): Promise<Elimination> {
     const { rank, size } = context.comm;
@@ -141,13 +144,13 @@ class Elimination {
     let patience = 0; // panels before the next attempt of every rank by itself
     for (let first = 0; first < steps; first += BLOCK) {
       const end = Math.min(first + BLOCK, steps);
-      for (const each of panel) await each.wait();
+      for (const each of panel) await this.meanwhile(each);
       kernels.sums(first);
       const from = patience > 0 ? first : await this.factorAlike(first, end);
       patience = patience > 0 ? patience - 1 : from < end ? PATIENCE : 0;
       for (let j = from; j < end; j++) {
         kernels.propose(j);
-        await this.context.comm.gatherAll(kernels.message, kernels.messages).wait();
+        await this.meanwhile(this.context.comm.gatherAll(kernels.message, kernels.messages));
         const done = kernels.pivot(j);
         if (done === "singular") return { column: j };
         if (done === "overflowed") return this.overflow();
@@ -155,14 +158,11 @@ class Elimination {
       await this.shareRows(first, end - first, end);
       const right = this.ownGroups((first + BLOCK) / GROUP);
       const next = (first + 2 * BLOCK) / GROUP;
-      for (const g of right) if (g < next) kernels.solve(g, first, end - first);
+      this.behind = { groups: right, from: first, count: end - first };
+      while ((right[0] as number) < next) this.catchUp();
       panel = this.sharePanel(end);
-      for (const g of right) {
-        if (g < next) continue;
-        kernels.solve(g, first, end - first);
-        for (const each of panel) each.test(); // so that the panel moves on
-      }
     }
+    while (this.catchUp());
     for (let i = steps; i < rows; i += BLOCK) await this.shareRows(i, Math.min(BLOCK, rows - i), steps);
     if (cols > rows && (await this.least(kernels.overflowed, 0))[0] < Number.POSITIVE_INFINITY) return this.overflow();
     return { pivots: kernels.pivots.slice() };
@@ -173,8 +173,21 @@ class Elimination {
     const { context, kernels } = this;
     const parts = kernels.share();
     if (!parts) return first;
-    await context.comm.gatherAll(...parts).wait();
+    await this.meanwhile(context.comm.gatherAll(...parts));
     return kernels.panel(end);
+  }
+
+  // Wait for messages. Until they are there, compute what is behind.
+  private async meanwhile(pending: Pending): Promise<void> {
+    while (!pending.test()) if (!this.catchUp()) return pending.wait();
+  }
+
+  // Compute rows of U in one of the groups that are behind; false if none is.
+  private catchUp(): boolean {
+    const { groups, from, count } = this.behind;
+    const group = groups.shift();
+    if (group !== undefined) this.kernels.solve(group, from, count);
+    return group !== undefined;
   }
 
   // The groups of this rank from `from` on.
@@ -195,10 +208,11 @@ class Elimination {
     return pending;
   }
 
-  // Copy rows of L to all ranks.
+  // Copy rows of L to all ranks, after which nothing is behind.
   private async shareRows(from: number, count: number, length: number): Promise<void> {
-    const { comm } = this.context;
-    await comm.shareParts(this.kernels.pack(from, count, length)).wait();
+    const pending = this.context.comm.shareParts(this.kernels.pack(from, count, length));
+    while (this.catchUp()) pending.test(); // so that the messages move on
+    await pending.wait();
     this.kernels.store(from, count);
   }
 

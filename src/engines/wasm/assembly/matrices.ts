@@ -26,7 +26,7 @@ export { luWork } from "./dense/lu";
 export { trsmWork } from "./dense/trsm";
 export {
   luRanksBegin, luRanksCanShare, luRanksCounts, luRanksFailed, luRanksGroup, luRanksMessage, luRanksMessages, luRanksOwnPart, luRanksPack,
-  luRanksPanel, luRanksParts, luRanksPivot, luRanksPivots, luRanksPlace, luRanksPlan, luRanksPropose, luRanksRow, luRanksRows, luRanksScratch,
+  luRanksPanel, luRanksParts, luRanksPivot, luRanksPivots, luRanksPlace, luRanksPlan, luRanksPropose, luRanksRows, luRanksScratch,
   luRanksShare, luRanksSolve, luRanksStore, luRanksSums, luRanksUnpack,
 } from "./dense/luRanks";
 export { modularWork } from "./solve/modular";

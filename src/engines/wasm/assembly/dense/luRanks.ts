@@ -38,8 +38,13 @@ let parts: usize = 0, ownPart: usize = 0, partRows: i32 = 0, otherL: usize = 0;
 @inline const PART_ROW: usize = GROUPS * SUMS + 8;
 let groupStore: usize = 0, scratch: usize = 0, received: usize = 0, groupBytes: usize = 0;
 let message: usize = 0, messages: usize = 0, trial: usize = 0, pivotRow: usize = 0, rowCopy: usize = 0;
-// The rows of L of a block of pivot rows: ordered by owner, `width` numbers each.
-let pivotRows: usize = 0, width: i32 = 0, places: usize = 0, counts: usize = 0, blockNonzero: usize = 0, blockSums: usize = 0;
+// The rows of L of a block of pivot rows. There is room for two blocks, which take turns: while rows of U are computed with one, the rows of
+// the next are collected. The record of a block has the length of its rows, then for each row its place among them and whether it has a
+// nonzero entry, then the rows, ordered by owner.
+let blocks: usize = 0, blockBytes: usize = 0, counts: usize = 0, blockSums: usize = 0;
+@inline const PLACES: usize = 64;
+@inline const NONZERO: usize = PLACES + (LU_BLOCK << 2);
+@inline const BLOCK_ROWS: usize = NONZERO + LU_BLOCK + 32;
 // The first entry that overflowed, in the order of the unblocked algorithm: column * m + row, or infinity.
 let failed: f64 = Infinity;
 
@@ -61,7 +66,6 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   messages = reserve(<usize>ranks * LU_MESSAGE);
   pivots = reserve(<usize>steps << 2);
   counts = reserve(<usize>ranks << 2);
-  places = reserve(LU_BLOCK << 2);
   rowAt = reserve(<usize>m << 2);
   positions = reserve(<usize>m << 2);
   nonzeroL = reserve(<usize>m);
@@ -69,7 +73,6 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   activeIndex = reserve(<usize>m << 2);
   activeSums = reserve(<usize>m * sizeof<usize>());
   activeL = reserve(<usize>m * sizeof<usize>());
-  blockNonzero = reserve(LU_BLOCK);
   panels = reserve(GROUPS * sizeof<usize>());
   trial = reserve(GROUPS * SUMS);
   pivotRow = reserve(64);
@@ -87,7 +90,8 @@ export function luRanksPlan(base: usize, rows: i32, cols: i32, isSingle: i32, th
   parts = reserve(<usize>ranks * (PART_ROWS + <usize>most * PART_ROW));
   otherL = reserve(<usize>ranks * <usize>most * (LU_BLOCK << 3));
   received = reserve(GROUPS * groupBytes);
-  pivotRows = reserve(<usize>steps * (LU_BLOCK << 3));
+  blockBytes = BLOCK_ROWS + <usize>steps * (LU_BLOCK << 3);
+  blocks = reserve(2 * blockBytes);
   chunks = reserve(<usize>slots * chunksPerRow * CHUNK);
   freeChunk = 0; failed = Infinity;
   return next;
@@ -124,8 +128,7 @@ export function luRanksMessage(): usize { return message; }
 export function luRanksMessages(): usize { return messages; }
 export function luRanksPivots(): usize { return pivots; }
 export function luRanksCounts(): usize { return counts; }
-export function luRanksRow(r: i32): usize { return pivotRows + <usize>i32.load(places + (r << 2)) * (<usize>width << 3); }
-export function luRanksRows(): usize { return pivotRows; }
+export function luRanksRows(from: i32): usize { return blockOf(from) + BLOCK_ROWS; }
 export function luRanksScratch(): usize { return scratch; }
 // A group of columns with the records of its columns: this rank's own, or the space for one of the current panel from another rank.
 export function luRanksGroup(group: i32): usize { return group % ranks == rank ? groupStore + <usize>(group / ranks) * groupBytes : received + <usize>(group & (GROUPS - 1)) * groupBytes; }
@@ -138,6 +141,9 @@ export function luRanksFailed(): f64 { return failed; }
 @inline function chunkOf(slot: i32, chunk: i32): usize { return load<usize>(chunkTable + (<usize>(slot * chunksPerRow + chunk)) * sizeof<usize>()); }
 @inline function sumsOf(slot: i32): usize { return sums + <usize>slot * (GROUPS * SUMS); }
 @inline function valueAt(slot: i32, lane: i32): usize { return values + (<usize>(slot * LU_BLOCK + lane) << 3); }
+// The record of the block that begins at this position, the length of its rows, and row r of it.
+@inline function blockOf(from: i32): usize { return blocks + <usize>((from / LU_BLOCK) & 1) * blockBytes; }
+@inline function rowOfBlock(block: usize, r: i32): usize { return block + BLOCK_ROWS + <usize>i32.load(block + PLACES + (r << 2)) * (<usize>i32.load(block) << 3); }
 @inline function panelAt(group: i32): usize { return load<usize>(panels + group * sizeof<usize>()); }
 @inline function columnAt(lane: i32): usize { return panelAt(lane >> 3) + (<usize>m << 6) + (lane & 7) * COLUMN; }
 @inline function laneAt(lane: i32): usize { return (lane & 7) << 3; }
@@ -396,39 +402,42 @@ function coarsen(lane: i32): void {
 // Before the rows of L at positions [from, from + count) are exchanged: give each a place, ordered by owner; counts tells how many each
 // rank has. This rank's own rows go to their places, padded with zeros to `entries` numbers, and their memory is freed.
 export function luRanksPack(from: i32, count: i32, entries: i32): void {
-  width = entries;
+  const block = blockOf(from);
+  i32.store(block, entries);
   let place = 0;
   for (let owner = 0; owner < ranks; ++owner) {
     const before = place;
     for (let r = 0; r < count; ++r) {
       const row = i32.load(rowAt + (<usize>(from + r) << 2));
-      if (ownerOf(row) == owner) i32.store(places + (r << 2), place++);
+      if (ownerOf(row) == owner) i32.store(block + PLACES + (r << 2), place++);
     }
     i32.store(counts + (<usize>owner << 2), place - before);
   }
   for (let r = 0; r < count; ++r) {
-    const row = i32.load(rowAt + (<usize>(from + r) << 2)), N = min(from + r, width), to = luRanksRow(r);
+    const row = i32.load(rowAt + (<usize>(from + r) << 2)), N = min(from + r, entries), to = rowOfBlock(block, r);
     if (ownerOf(row) != rank) continue;
     copyRow(slotOf(row), N, to);
-    memory.fill(to + (<usize>N << 3), 0, <usize>(width - N) << 3);
+    memory.fill(to + (<usize>N << 3), 0, <usize>(entries - N) << 3);
     freeChunks(slotOf(row));
   }
 }
 
 // After the exchange: which rows have products at all.
 export function luRanksUnpack(from: i32, count: i32): void {
+  const block = blockOf(from), width = i32.load(block);
   for (let r = 0; r < count; ++r) {
-    const row = luRanksRow(r), end = row + (<usize>min(from + r, width) << 3);
+    const row = rowOfBlock(block, r), end = row + (<usize>min(from + r, width) << 3);
     let at = row;
     while (at < end && f64.load(at) == 0) at += 8;
-    store<u8>(blockNonzero + r, at < end ? 1 : 0);
+    store<u8>(block + NONZERO + r, at < end ? 1 : 0);
   }
 }
 
 // Store the rows of L in this rank's groups, left of the diagonal. Nothing reads these entries any more.
 export function luRanksStore(from: i32, count: i32): void {
+  const block = blockOf(from);
   for (let r = 0; r < count; ++r) {
-    const i = from + r, N = min(i, steps), row = luRanksRow(r);
+    const i = from + r, N = min(i, steps), row = rowOfBlock(block, r);
     for (let group = rank; 8 * group < N; group += ranks)
       memory.copy(luRanksGroup(group) + (<usize>i << 6), row + (<usize>group << 6), <usize>min(8, N - 8 * group) << 3);
   }
@@ -436,27 +445,27 @@ export function luRanksStore(from: i32, count: i32): void {
 
 // Rows [from, from + count) of U in one of this rank's groups, right of the panel.
 export function luRanksSolve(group: i32, from: i32, count: i32): void {
-  const base = luRanksGroup(group), columns = base + (<usize>m << 6), block = base + (<usize>from << 6);
+  const base = luRanksGroup(group), columns = base + (<usize>m << 6), entries = base + (<usize>from << 6), block = blockOf(from);
   for (let j = from; j < from + count; ++j) {
     const pivot = i32.load(pivots + (<usize>j << 2));
     if (pivot != j) swapMemory(base + (<usize>j << 6), base + (<usize>pivot << 6), 64);
   }
   for (let r = 0; r < count; ++r)
-    for (let lane = 0; lane < 8; ++lane) startSum(blockSums + r * SUMS + laneAt(lane), f64.load(block + (r << 6) + laneAt(lane)), f64.load(columns + lane * COLUMN));
+    for (let lane = 0; lane < 8; ++lane) startSum(blockSums + r * SUMS + laneAt(lane), f64.load(entries + (r << 6) + laneAt(lane)), f64.load(columns + lane * COLUMN));
   for (let k = 0; k < from; k += DEPTH) {
     const depth = min(DEPTH, from - k), pb = base + (<usize>k << 6);
-    for (let r = 0; r < count; ++r) strip<f64, Unchecked>(luRanksRow(r) + (<usize>k << 3), 8, pb, 64, depth, blockSums + r * SUMS);
+    for (let r = 0; r < count; ++r) strip<f64, Unchecked>(rowOfBlock(block, r) + (<usize>k << 3), 8, pb, 64, depth, blockSums + r * SUMS);
   }
   for (let r = 0; r < count; ++r) {
     const i = from + r, record = blockSums + r * SUMS;
-    if (r > 0) strip<f64, Unchecked>(luRanksRow(r) + (<usize>from << 3), 8, block, 64, r, record);
+    if (r > 0) strip<f64, Unchecked>(rowOfBlock(block, r) + (<usize>from << 3), 8, entries, 64, r, record);
     for (let lane = 0; lane < 8; ++lane) {
-      const column = columns + lane * COLUMN, bound = boundAfter(column, i), p = record + laneAt(lane), at = block + (r << 6) + laneAt(lane);
+      const column = columns + lane * COLUMN, bound = boundAfter(column, i), p = record + laneAt(lane), at = entries + (r << 6) + laneAt(lane);
       let u = decidedQuickly(p, column, bound, single);
       if (u != u) {
         const a = f64.load(at);
-        u = decided(p, column, bound, a, i != 0 && load<u8>(blockNonzero + r) != 0, single);
-        if (u != u) u = exactEntry(a, luRanksRow(r), base + laneAt(lane), i, single);
+        u = decided(p, column, bound, a, i != 0 && load<u8>(block + NONZERO + r) != 0, single);
+        if (u != u) u = exactEntry(a, rowOfBlock(block, r), base + laneAt(lane), i, single);
         if (!(u - u == 0)) report(i, 8 * group + lane);
       }
       f64.store(at, u);
