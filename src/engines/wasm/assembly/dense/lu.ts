@@ -10,7 +10,7 @@ import { JOB_A, JOB_DONE, JOB_FAILED, JOB_FROM, JOB_INFO, JOB_K, JOB_M, JOB_N, J
 import { deepSums } from "./deepSums";
 import { COLUMN, SPLIT, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, needsFinerGrid, placeColumn, refineGrid } from "./luEntries";
 import { bitBytes, meet, setBit } from "./nonzeros";
-import { SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
+import { SUMS, Unchecked, moveSum, startSum, strip, subtractProduct } from "./strip";
 import { addressAt, barrier, i32At, take, waitForMore, wake } from "../team";
 
 @inline const WIDTH: i32 = LU_BLOCK;
@@ -226,31 +226,42 @@ function swapRows(i: i32, k: i32): void {
   swapMemory(nonzerosL(i), nonzerosL(k), bitBytes(min(m, n)));
 }
 
-// One pivot step: column j of L and U, and its products in the lanes of its group. False if the pivot is zero.
-function pivotStep(j: i32, first: i32, lane: i32, pivots: usize): bool {
+// The search for a pivot: the row of the largest entry so far. Every row is asked for its entry in column j.
+let pivot: i32 = 0, largest: f64 = -1;
+@inline function search(i: i32, j: i32, lane: i32, bound: f64): void {
+  const v = entry(i, j, lane, j, bound);
+  f64.store(at(i, j), v);
+  if (abs(v) > largest) { largest = abs(v); pivot = i; }
+}
+
+// One pivot step: column j of L and U, and its products in the lanes of its group. The same pass over the rows searches for the next pivot,
+// if column j + 1 is in the group too (`goesOn`): the sums are in registers then. False if the pivot is zero.
+function pivotStep(j: i32, first: i32, lane: i32, goesOn: bool, pivots: usize): bool {
   const group = lane >> 3, end = 8 * group + 8;
-  const bound = boundAfter(columnAt(lane), j);
-  let pivot = j, largest: f64 = -1;
-  for (let i = j; i < m; ++i) {
-    const v = entry(i, j, lane, j, bound);
-    f64.store(at(i, j), v);
-    if (abs(v) > largest) { largest = abs(v); pivot = i; }
+  if ((lane & 7) == 0) {
+    const bound = boundAfter(columnAt(lane), j);
+    largest = -1;
+    for (let i = j; i < m; ++i) search(i, j, lane, bound);
   }
   if (hasFailed(j)) return true;
   i32.store(pivots + (<usize>j << 2), pivot);
   if (largest == 0) return false;
   if (pivot != j) swapRows(j, pivot);
   const u = f64.load(at(j, j));
-  for (let i = j + 1; i < m; ++i) {
-    const s = f64.load(at(i, j)), l = single ? <f64>(<f32>s / <f32>u) : s / u;
-    f64.store(at(i, j), s == 0 ? 0 : l);
-    if (l != 0) setBit(nonzerosL(i), j);
-  }
   f64.store(packedAt(group, j) + ((lane & 7) << 3), u);
   finishRow(j, first, lane + 1, end, m);
   // Finished columns have a zero here, so that the update leaves their lanes unchanged.
   for (let k = 8 * group; k < end; ++k) f64.store(pivotRow + ((k & 7) << 3), k > lane ? f64.load(packedAt(group, j) + ((k & 7) << 3)) : 0);
-  if (lane + 1 < end) for (let i = j + 1; i < m; ++i) strip<f64, Unchecked>(at(i, j), 8, pivotRow, 64, 1, sumsOf(i, group));
+  const bound = goesOn ? boundAfter(columnAt(lane + 1), j + 1) : 0;
+  largest = -1;
+  for (let i = j + 1; i < m; ++i) {
+    const s = f64.load(at(i, j)), l = s == 0 ? 0 : single ? <f64>(<f32>s / <f32>u) : s / u;
+    f64.store(at(i, j), l);
+    if (l != 0) setBit(nonzerosL(i), j);
+    if (!goesOn) continue;
+    subtractProduct(l, pivotRow, (lane & 7) + 1, sumsOf(i, group));
+    search(i, j + 1, lane + 1, bound);
+  }
   return true;
 }
 
@@ -261,7 +272,7 @@ function panel(first: i32, pivots: usize): i32 {
   for (let lane = 0; lane < lanes; lane += 8) {
     const top = first + lane, bottom = min(top + min(8, lanes - lane), m);
     for (let j = top; j < bottom; ++j) {
-      if (!pivotStep(j, first, j - first, pivots)) {
+      if (!pivotStep(j, first, j - first, j + 1 < bottom, pivots)) {
         i32.store(failed, 0); // an overflow in a later column does not count
         return 1 + j;
       }

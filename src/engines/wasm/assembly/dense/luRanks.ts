@@ -14,7 +14,7 @@ import { LU_BLOCK, LU_MESSAGE, LU_PROPOSED, LU_SHARED_ROWS } from "../layout";
 import { COLUMN, boundAfter, coarserGrid, decided, decidedQuickly, exactEntry, fits, placeColumn } from "./luEntries";
 import { DEPTH, swapMemory } from "./lu";
 import { isFused } from "../simd";
-import { REST, SUMS, Unchecked, moveSum, startSum, strip } from "./strip";
+import { REST, SUMS, Unchecked, moveSum, startSum, strip, subtractProduct } from "./strip";
 
 @inline const GROUPS: i32 = LU_BLOCK / 8;
 @inline const ROWS: i32 = 32; // rows whose sums are computed at a time: with DEPTH entries of L each they stay in the L2 cache
@@ -213,6 +213,7 @@ export function luRanksSums(from: i32): void {
 function activateOwn(from: i32): void {
   hasAll = false;
   activeCount = 0;
+  searched = -1;
   for (let p = from; p < m; ++p) if (ownerOf(rowOf(p)) == rank) activateOwnRow(rowOf(p));
 }
 function activateOwnRow(row: i32): void {
@@ -276,6 +277,7 @@ function activateAll(): void {
   memory.fill(counts, 0, <usize>ranks << 2);
   hasAll = true;
   activeCount = 0;
+  searched = -1;
   for (let p = first; p < m; ++p) {
     const row = rowOf(p), owner = ownerOf(row), count = counts + (<usize>owner << 2), at = i32.load(count);
     i32.store(count, at + 1);
@@ -305,22 +307,34 @@ function copyRow(slot: i32, N: i32, to: usize): void {
   for (let k = 0; k < N; k += DEPTH) memory.copy(to + (<usize>k << 3), chunkOf(slot, k / DEPTH), <usize>min(DEPTH, N - k) << 3);
 }
 
+// The search for the pivot of column `searched`: the best so far among the active rows, its position and its value, and whether, with all
+// rows, an entry is undecided.
+let searched: i32 = -1, best: i32 = -1, position: i32 = -1, largest: f64 = -1, pivot: f64 = 0, isUndecided: bool = false;
+function startSearch(j: i32): void { searched = j; best = -1; position = -1; largest = -1; pivot = 0; isUndecided = false; }
+@inline function search(a: i32, lane: i32, j: i32, bound: f64): void {
+  const v = entry(a, lane, sumsAt(a, lane >> 3) + laneAt(lane), j, bound), size = abs(v);
+  f64.store(lAt(a, lane), v);
+  if (!(size < largest)) consider(a, j, v, size);
+}
+function consider(a: i32, j: i32, v: f64, size: f64): void {
+  const at = positionOf(activeRow(a));
+  if (!(v - v == 0)) {
+    if (hasAll) isUndecided = true;
+    else report(at, j);
+  } else if (size > largest || at < position) { largest = size; pivot = v; position = at; best = a; }
+}
+
 // Column j of the panel: the entries of the active rows and, in the message, the best pivot among them with its row of U. False if, with all
 // rows, an entry is undecided.
 export function luRanksPropose(j: i32): void { propose(j); }
 function propose(j: i32): bool {
-  const lane = j - first, group = lane >> 3, bound = boundAfter(columnAt(lane), j);
-  let best = -1, position = -1, largest: f64 = -1, pivot: f64 = 0;
-  for (let a = 0; a < activeCount; ++a) {
-    const v = entry(a, lane, sumsAt(a, group) + laneAt(lane), j, bound), size = abs(v);
-    f64.store(lAt(a, lane), v);
-    if (size < largest) continue;
-    const at = positionOf(activeRow(a));
-    if (!(v - v == 0)) {
-      if (hasAll) return false;
-      report(at, j);
-    } else if (size > largest || at < position) { largest = size; pivot = v; position = at; best = a; }
+  const lane = j - first, group = lane >> 3;
+  if (searched != j) {
+    startSearch(j);
+    const bound = boundAfter(columnAt(lane), j);
+    for (let a = 0; a < activeCount && !isUndecided; ++a) search(a, lane, j, bound);
   }
+  if (isUndecided) return false;
   f64.store(message, pivot);
   f64.store(message, <f64>position, 8);
   f64.store(message, failed, 16);
@@ -355,11 +369,12 @@ export function luRanksPivot(j: i32): i32 {
   pivotStep(j, from);
   return 0;
 }
-// The step with the pivot of this message.
+// The step with the pivot of this message. The same pass over the rows searches for the next pivot, if its column is in the group too: the
+// sums are in registers then.
 function pivotStep(j: i32, from: usize): void {
-  const u = f64.load(from), position = <i32>f64.load(from, 8);
-  i32.store(pivots + (<usize>j << 2), position);
-  exchangeRows(j, position);
+  const u = f64.load(from), chosen = <i32>f64.load(from, 8);
+  i32.store(pivots + (<usize>j << 2), chosen);
+  exchangeRows(j, chosen);
 
   const lane = j - first, group = lane >> 3, end = min(8 * group + 8, n - first);
   for (let k = 0; k < 8; ++k) f64.store(pivotRow + (k << 3), 0); // finished columns keep their sums
@@ -371,11 +386,15 @@ function pivotStep(j: i32, from: usize): void {
     f64.store(panelAt(k >> 3) + (<usize>j << 6) + laneAt(k), v);
     if (!fits(columnAt(k), v)) coarsen(k);
   }
+  const goesOn = lane + 1 < end && j + 1 < steps, bound = goesOn ? boundAfter(columnAt(lane + 1), j + 1) : 0;
+  if (goesOn) startSearch(j + 1);
   for (let a = 0; a < activeCount; ++a) {
-    const at = lAt(a, lane), s = f64.load(at), l = single ? <f64>(<f32>s / <f32>u) : s / u;
-    f64.store(at, s == 0 ? 0 : l);
+    const at = lAt(a, lane), s = f64.load(at), l = s == 0 ? 0 : single ? <f64>(<f32>s / <f32>u) : s / u;
+    f64.store(at, l);
     if (l != 0) store<u8>(nonzeroL + activeRow(a), 1);
-    if (lane + 1 < end) strip<f64, Unchecked>(at, 8, pivotRow, 64, 1, sumsAt(a, group));
+    if (!goesOn) continue;
+    subtractProduct(l, pivotRow, (lane & 7) + 1, sumsAt(a, group));
+    search(a, lane + 1, j + 1, bound);
   }
   if (lane + 1 == 8 * group + 8) {
     const top = first + 8 * group;

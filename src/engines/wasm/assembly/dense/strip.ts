@@ -54,6 +54,17 @@ export function strip<T, C>(pa: usize, stepA: usize, pb: usize, stepB: usize, n:
   return true;
 }
 
+// One step of it, s_j := s_j - a b_j, in the lanes from `lane` & ~1 on.
+@inline export function subtractProduct(a: f64, pb: usize, lane: i32, record: usize): void {
+  const x = splat(a), end = record + 64;
+  pb += (lane & 6) << 3;
+  for (let p = record + ((lane & 6) << 3); p != end; p += 16, pb += 16) {
+    const b = v128.load(pb), s = v128.load(p), product = isFused() ? x : mul(x, b), t = isFused() ? nmadd(x, b, s) : sub(s, product);
+    v128.store(p, add(v128.load(p, REST), isFused() ? nmadd(x, b, sub(s, t)) : add(sub(sub(s, t), product), productExcess(x, b, product))), REST);
+    v128.store(p, t);
+  }
+}
+
 // The error bound after N steps on the grid G, if the sum in the record is taken as (s - G) + c exactly.
 @inline export function restBound(G: f64, N: f64): f64 {
   return U * halfStep(G) * (isFused() ? 0.5 : 1) * N * (N + 3) + N * 8 * f64.MIN_VALUE;
