@@ -65,8 +65,14 @@ function copyEntries(
   tRow: number,
   tCol: number,
 ): void {
-  if (fCol === 1 && tCol === 1 && cols >= LONG) {
-    for (let i = 0; i < rows; i++, f += fRow, t += tRow) to.set(from.subarray(f, f + cols), t);
+  if (fCol === 1 && tCol === 1 && fRow === cols && tRow === cols) {
+    to.set(from.subarray(f, f + rows * cols), t);
+    return;
+  }
+  if (fCol === 1 && tCol === 1) {
+    for (let i = 0; i < rows; i++, f += fRow, t += tRow)
+      if (cols >= LONG) to.set(from.subarray(f, f + cols), t);
+      else for (let j = 0; j < cols; j++) to[t + j] = from[f + j] as number;
     return;
   }
   for (let top = 0; top < rows; top += ROWS) {

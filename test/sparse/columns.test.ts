@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { matrix } from "../../src/arrays/matrix.ts";
+import { csr } from "../../src/arrays/sparse.ts";
 import type { Matrix, Real } from "../../src/arrays/types.ts";
 import { kernels, Random, routinesOn } from "../../src/study.ts";
 import { cases, SEED } from "../effort.ts";
@@ -96,6 +97,31 @@ describe(`plans with many right-hand sides, HALFULP_SEED=${SEED}`, () => {
     for (let k = 0; k < cases(20, 3); k++) {
       const how = storage(random);
       await check(random, host, nearTies(random, format, how.unit ?? false), how, 9);
+    }
+  });
+
+  // The last row of the three kinds of columns: products that differ by 2^-1134 but round to the same subnormal number, either way, and equal
+  // products. A nonzero sum that rounds to zero keeps its sign.
+  test("products that underflow do not pass for equal ones", async () => {
+    const [t, near, next] = [2 ** -515, 2 ** -515 * (1 + 2 ** -52), 2 ** -515 * (1 + 2 ** -51)];
+    const A = csr(3, 3, Int32Array.of(0, 1, 2, 5), Int32Array.of(0, 1, 0, 1, 2), Float64Array.of(1, 1, near, -t, 1));
+    const kinds = [
+      { x: [near, next], last: -0 },
+      { x: [-near, -next], last: 0 },
+      { x: [t, near], last: 0 },
+    ];
+    const columns = range(8).map((j) => kinds[j % 3] as (typeof kinds)[number]);
+    const B = sideBySide(
+      columns.map(({ x }) => Float64Array.of(...x, 0)),
+      3,
+      new Float64Array(0),
+      "row",
+    );
+    for (const { name, routines } of engines) {
+      const plan = await routines.sptrsv(A);
+      const X = await plan.solve(B);
+      expect(Array.from(X.data.subarray(16)), name).toEqual(columns.map(({ last }) => last));
+      await plan.free();
     }
   });
 

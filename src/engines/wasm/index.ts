@@ -35,10 +35,12 @@ const TINY = 32;
 // A call needs no copies only if all its arrays are in one arena. Arrays that are used together tend to be of similar size, so an arena
 // has room for four of the size of its first one. Untouched memory costs only address space.
 const ARRAYS_PER_ARENA = 4;
+// A plan of sptrsv has 36 bytes or more per unknown, and solves 64 columns at a time if there are 512 beside it.
+const PLAN_ROOM = 16;
 const MIN_ARENA = 1 << 24;
 
 // Columns that a sparse solve takes at a time, if there is memory for them.
-const COLUMN_WIDTHS = [16, 8];
+const COLUMN_WIDTHS = [64, 32, 16, 8];
 
 // The engine keeps the scratch memory of one call for the next, up to this number of bytes.
 const MAX_KEPT = 1 << 26;
@@ -259,7 +261,7 @@ export class WasmKernels implements Kernels {
   };
 
   private reserve(routine: string, bytes: number): Allocation<Uint8Array> {
-    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array), bytes);
+    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array, PLAN_ROOM), bytes);
   }
 
   // Bytes in the arena that has all of these arrays, if there is one and it has room.
@@ -353,13 +355,13 @@ export class WasmKernels implements Kernels {
     return this.allocateFor("allocate", length, type);
   }
 
-  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>): V {
+  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>, perArena = ARRAYS_PER_ARENA): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
     let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes));
+      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, perArena * bytes));
       arena.onCollected = () => this.reuse(arena);
       this.current = arena;
       this.addArena(arena);

@@ -6,8 +6,8 @@ import { U, add, isFused, mul, nmadd, productExcess, splat, sub, sumError } from
 @inline function both(a: v128, b: v128): v128 { return v128.and(a, b); }
 // Whether x + m and x - m both round to x.
 @inline function absorbs(x: v128, m: v128): v128 { return both(f64x2.eq(add(x, m), x), f64x2.eq(sub(x, m), x)); }
-@inline function inRange(x: v128): v128 { return both(f64x2.gt(f64x2.abs(x), splat(SMALL)), f64x2.lt(f64x2.abs(x), splat(LARGE))); }
-@inline function where(proved: v128, x: v128): v128 { return v128.bitselect(x, splat(NaN), proved); }
+@inline export function inRange(x: v128): v128 { return both(f64x2.gt(f64x2.abs(x), splat(SMALL)), f64x2.lt(f64x2.abs(x), splat(LARGE))); }
+@inline export function where(proved: v128, x: v128): v128 { return v128.bitselect(x, splat(NaN), proved); }
 
 // The numbers to which all numbers within `bound` of high + low round: certifiedQuickly() in two lanes.
 @inline export function roundedLanes(high: v128, low: v128, bound: v128): v128 {
