@@ -10,6 +10,17 @@ export interface Choices {
   readonly minMagnitudes: number;
   /** Entries of a matrix, for the iterative solvers: an iteration waits for three or four sums. */
   readonly minIteration: number;
+  /** The products of all entries, for exgemm: up to here a product takes the calling thread about a millisecond, less than waiting for a device. */
+  readonly minTerms: number;
+  /** The order of a matrix, for exlu: smaller ones take less time on the host than the launches for their columns. */
+  readonly minFactors: number;
 }
 
-export const CHOICES: Choices = { minEntries: 2 ** 12, minOrder: 256, minMagnitudes: 2 ** 16, minIteration: 2 ** 18 };
+export const CHOICES: Choices = {
+  minEntries: 2 ** 12,
+  minOrder: 256,
+  minMagnitudes: 2 ** 16,
+  minIteration: 2 ** 18,
+  minTerms: 2 ** 18,
+  minFactors: 64,
+};

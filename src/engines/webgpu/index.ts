@@ -42,11 +42,11 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     reduce: call("reduce", reduce),
     map: call("map", map),
     gemv: call("exgemv", gemv),
-    gemm: call("exgemm", gemm),
+    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args, choices)),
     trsv: call("extrsv", trsv),
     trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
-      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args)))) as number;
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, choices)))) as number;
     },
     spmv: call("exspmv", (scope, ...args: Args<"spmv">) =>
       args[1].indices.length < choices.minEntries ? host.spmv(scope, ...args) : spmv(scope, ...args),

@@ -4,6 +4,7 @@ import { isOnHost, type Operand } from "../../../arrays/operands.ts";
 import { newVector } from "../../../arrays/vectors.ts";
 import type { DeviceMatrix, Work } from "../../device.ts";
 import type { Scope } from "../../deviceScope.ts";
+import type { Choices } from "../choices.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { gather, round, settle, window, words } from "../exact/sources.generated.ts";
 import * as host from "../host.ts";
@@ -13,8 +14,6 @@ import { launchTiles } from "./tiles.ts";
 
 const WIDTH = 32; // columns of a block, at most as many as lanes
 const GROUP = 64; // rows of a work-group of luStep, and columns of the other kernels
-// Smaller matrices take less time on the host than the launches for their columns.
-const MIN_ORDER = 64;
 
 // The words of the state: see luCommon.wgsl.
 const PIVOTS = 2;
@@ -29,10 +28,11 @@ export function* lu(
   count: number,
   pivots: Int32Array,
   info: Int32Array,
+  { minFactors }: Choices,
 ): Work<number> {
   const device = scope.device as WebgpuDevice;
   const windows = WINDOW_BYTES * WIDTH * Math.max(rows, cols);
-  if (count !== 1 || Math.min(rows, cols) < MIN_ORDER || Math.max(data.byteLength, windows) > device.maxBindingBytes)
+  if (count !== 1 || Math.min(rows, cols) < minFactors || Math.max(data.byteLength, windows) > device.maxBindingBytes)
     return yield* host.lu(scope, data, rows, cols, count, pivots, info);
   const single = data.BYTES_PER_ELEMENT === 4;
   const A = scope.vector(data);
