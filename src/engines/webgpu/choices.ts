@@ -14,6 +14,15 @@ export interface Choices {
   readonly minTerms: number;
   /** The order of a matrix, for exlu: smaller ones take less time on the host than the launches for their columns. */
   readonly minFactors: number;
+  /**
+   * The order of the matrices of exluBatch, their number, and the entries of all of them. A work-group takes a matrix and a lane an entry of a
+   * column or row, so smaller orders and numbers leave most of a device idle. The calling thread takes 2 to 5 ms for 2^16 entries.
+   */
+  readonly minBatchOrder: number;
+  readonly minBatchCount: number;
+  readonly minBatchEntries: number;
+  /** The largest order of a matrix that one work-group factors. Larger ones are factored one after another, as by exlu. */
+  readonly maxBatchOrder: number;
 }
 
 export const CHOICES: Choices = {
@@ -23,4 +32,8 @@ export const CHOICES: Choices = {
   minIteration: 2 ** 18,
   minTerms: 2 ** 18,
   minFactors: 64,
+  minBatchOrder: 8,
+  minBatchCount: 16,
+  minBatchEntries: 2 ** 16,
+  maxBatchOrder: 256,
 };

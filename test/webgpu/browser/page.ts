@@ -18,7 +18,17 @@ export interface VectorsPage {
   run(from: number, to: number): Promise<string[][]>;
 }
 
-const ON_THE_DEVICE = { minEntries: 0, minOrder: 0, minMagnitudes: 0, minIteration: 0, minTerms: 0, minFactors: 0 };
+const ON_THE_DEVICE = {
+  minEntries: 0,
+  minOrder: 0,
+  minMagnitudes: 0,
+  minIteration: 0,
+  minTerms: 0,
+  minFactors: 0,
+  minBatchOrder: 0,
+  minBatchCount: 0,
+  minBatchEntries: 0,
+};
 
 let engine: Engine | undefined;
 let cases: SharedCase[] = [];
