@@ -180,12 +180,6 @@ export function* accumulate(scope: Scope, op: Reduction, x: Operand, y: Operand,
   yield ITS_TURN;
 }
 
-/** The index of the first element that is not finite, or -1. */
-export function* firstNotFinite(scope: Scope, array: Operand): Work<number> {
-  const [elements] = yield* fetch(scope, array);
-  return (elements as Real).findIndex((v: number) => !Number.isFinite(v));
-}
-
 /** The iterative solvers on the calling thread: the system is read once, and everything but the caller's plans stays there. */
 export function krylov(run: (work: Work<unknown>) => unknown, device: Device): KrylovKernels {
   return { workspace: (system) => run(inScope(device, system.routine, (scope) => workspaceOf(scope, system))) as Promise<Workspace> };

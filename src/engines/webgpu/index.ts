@@ -20,7 +20,7 @@ import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
 import { krylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
-import { accumulate, reduce } from "./reductions/reduce.ts";
+import { accumulate, firstNotFinite, reduce } from "./reductions/reduce.ts";
 import { approximate } from "./solve/approximate.ts";
 import { plan } from "./sparse/plan.ts";
 import { spmv } from "./sparse/spmv.ts";
@@ -35,8 +35,6 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
     (...args: A): unknown =>
       run(inScope(device, routine, (scope) => work(scope, ...args)));
-  const firstNotFinite = (routine: string, array: EngineArray) =>
-    run(inScope(device, routine, (scope) => host.firstNotFinite(scope, array)));
   return {
     accumulate: call("accumulate", accumulate),
     reduce: call("reduce", reduce),
@@ -55,7 +53,10 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     plan: (triangle: TriangleSource, exact: boolean) => run(plan(device, triangle, exact, choices)),
     krylov: krylov(run, device, choices),
     approximate: approximate(run, device, choices),
-    memory: { ...deviceMemory(device, run), firstNotFinite },
+    memory: {
+      ...deviceMemory(device, run),
+      firstNotFinite: (routine: string, array: EngineArray) => run(inScope(device, routine, (scope) => firstNotFinite(scope, array))),
+    },
   };
 }
 
