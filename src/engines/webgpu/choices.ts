@@ -2,8 +2,10 @@
 // them to 0. Called by index.ts.
 
 export interface Choices {
-  /** Entries of a sparse matrix, for products and solves. */
+  /** Entries of a sparse matrix, for products, solves and ilu0. */
   readonly minEntries: number;
+  /** Lines in a level, on average, for ilu0: a launch for fewer takes longer than the calling thread. */
+  readonly linesPerLevel: number;
   /** The order of a matrix, for binary32 factors. */
   readonly minOrder: number;
   /** Entries of a matrix, for the magnitudes of its rows. */
@@ -27,6 +29,7 @@ export interface Choices {
 
 export const CHOICES: Choices = {
   minEntries: 2 ** 12,
+  linesPerLevel: 64,
   minOrder: 256,
   minMagnitudes: 2 ** 16,
   minIteration: 2 ** 18,

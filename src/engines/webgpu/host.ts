@@ -151,8 +151,8 @@ export function* ilu0(scope: Scope, A: SparseLines, to: Operand): Work<Breakdown
   return breakdown;
 }
 
-// The positions of the diagonal, or -1.
-function diagonalOf(n: number, pointers: Int32Array, indices: Int32Array): Int32Array {
+/** The positions of the diagonal, or -1. */
+export function diagonalOf(n: number, pointers: Int32Array, indices: Int32Array): Int32Array {
   const positions = newIntegers("ilu0", n).fill(-1);
   for (let l = 0; l < n; l++)
     for (let p = pointers[l] as number; p < (pointers[l + 1] as number); p++) if (indices[p] === l) positions[l] = p;

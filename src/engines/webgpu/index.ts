@@ -22,6 +22,7 @@ import { krylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
 import { accumulate, firstNotFinite, reduce } from "./reductions/reduce.ts";
 import { approximate } from "./solve/approximate.ts";
+import { ilu0 } from "./sparse/ilu0.ts";
 import { plan } from "./sparse/plan.ts";
 import { spmv } from "./sparse/spmv.ts";
 
@@ -49,7 +50,7 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     spmv: call("exspmv", (scope, ...args: Args<"spmv">) =>
       args[1].indices.length < choices.minEntries ? host.spmv(scope, ...args) : spmv(scope, ...args),
     ),
-    ilu0: call("ilu0", host.ilu0),
+    ilu0: call("ilu0", (scope, ...args: Args<"ilu0">) => ilu0(scope, ...args, choices)),
     plan: (triangle: TriangleSource, exact: boolean) => run(plan(device, triangle, exact, choices)),
     krylov: krylov(run, device, choices),
     approximate: approximate(run, device, choices),
