@@ -14,14 +14,17 @@ const GENERATED = (entry) => `src/engines/wasm/${entry}.generated.ts`;
 const DEVICE_KERNELS = { "src/engines/opencl": ".cl", "src/engines/webgpu": ".wgsl" };
 const onlyKernels = process.argv.includes("--kernels");
 
-// The OpenCL and WGSL kernels of each folder as text next to their host code, without comments.
+// The OpenCL and WGSL kernels of each folder as text next to their host code, without comments and indentation.
 for (const [engine, extension] of Object.entries(DEVICE_KERNELS))
   for (const part of readdirSync(engine, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
     const folder = join(engine, part.name);
     const files = readdirSync(folder).filter((file) => file.endsWith(extension));
     if (files.length === 0) continue;
     const texts = files.map((file) => {
-      const text = readFileSync(join(folder, file), "utf8").replace(/^\s*\/\/.*\n/gm, "");
+      const text = readFileSync(join(folder, file), "utf8")
+        .replace(/ *\/\/.*$/gm, "")
+        .replace(/^\s+/gm, "")
+        .replace(/ +/g, " ");
       return `export const ${file.replace(extension, "")} = ${JSON.stringify(text)};\n`;
     });
     const generated = join(folder, "sources.generated.ts");

@@ -1,17 +1,18 @@
 // The dense routines on every engine: the shared vectors, every shape, order and option against the oracle, and rows
 // whose answer can be checked by hand.
 
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { matrix } from "../../src/arrays/matrix.ts";
 import type { Format, Real, TriangularOptions } from "../../src/arrays/types.ts";
 import { Random } from "../../src/study.ts";
 import { cases, FULL, SEED, sample } from "../effort.ts";
 import { describeEngines, ENGINES } from "../engines.ts";
-import { fromHex, storedBits, toHex } from "../hex.ts";
+import { storedBits, toHex } from "../hex.ts";
 import { factorable, LAYOUTS, numbers, pick, representable, scalar, system, type Table, table, vectorOf } from "../matrices.ts";
 import { nearest, range } from "../oracles/matrices.ts";
 import { roundRatio } from "../oracles/rational.ts";
+import { VECTOR_FILES } from "../vectors/cases.ts";
+import { readShared } from "../vectors/read.ts";
 import { batchCheck, type Check, gemmCheck, gemvCheck, luCheck, trsvCheck } from "./checks.ts";
 
 const FORMATS: readonly Format[] = ["binary64", "binary32"];
@@ -20,63 +21,19 @@ const FOUR_CASES = [false, true].flatMap((transA) => [false, true].map((transB) 
 const MAX = Number.MAX_VALUE;
 const { NaN: NAN, POSITIVE_INFINITY: INF, MIN_VALUE: TINY } = Number;
 
-const doubles = (hex: readonly string[]): Float64Array => Float64Array.from(hex, fromHex);
 const onAll = async (check: Check, label: string): Promise<void> => {
   for (const { name, routines } of ENGINES) await check(routines, `${label} on ${name} (HALFULP_SEED=${SEED})`);
 };
 
 describeEngines("the shared vectors", (routines) => {
-  const shared = readFileSync(new URL("../vectors/matrices.jsonl", import.meta.url), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  const of = (op: string) => shared.filter((c) => c.op === op);
+  const cases = readShared("matrices.jsonl");
 
-  test("there are 420 of them", () => expect(shared).toHaveLength(420));
+  test("there are 420 of them", () => expect(new Set(cases.map(({ name }) => name)).size).toBe(VECTOR_FILES["matrices.jsonl"]));
 
-  test("exgemv returns them", async () => {
-    for (const { rows, cols, trans, alpha, beta, A, x, y, want } of of("exgemv")) {
-      const out = doubles(y);
-      await routines.exgemv(fromHex(alpha), matrix(doubles(A), rows, cols), doubles(x), fromHex(beta), out, { trans });
-      expect(storedBits(out)).toEqual(want);
-    }
-  });
-
-  test("exgemm returns them, whatever is stored transposed", async () => {
-    for (const { m, n, k, alpha, beta, A, B, C, want } of of("exgemm")) {
-      for (const [transA, transB] of FOUR_CASES) {
-        const left = transA ? matrix(byColumn(doubles(A), m, k), k, m) : matrix(doubles(A), m, k);
-        const right = transB ? matrix(byColumn(doubles(B), k, n), n, k) : matrix(doubles(B), k, n);
-        const out = matrix(doubles(C), m, n);
-        await routines.exgemm(fromHex(alpha), left, right, fromHex(beta), out, { transA, transB });
-        expect(storedBits(out.data)).toEqual(want);
-      }
-    }
-  });
-
-  test("extrsv returns them", async () => {
-    for (const { n, T, b, want, op: _, ...options } of of("extrsv"))
-      expect(storedBits(await routines.extrsv(matrix(doubles(T), n, n), doubles(b), options))).toEqual(want);
-  });
-
-  test("exlu returns them, and refuses the singular ones", async () => {
-    for (const { rows, cols, A, want, pivots } of of("exlu")) {
-      const call = async () => routines.exlu(matrix(doubles(A), rows, cols));
-      if (want === null) {
-        await expect(call()).rejects.toThrow(expect.objectContaining({ name: "SingularError" }));
-        continue;
-      }
-      const factors = await call();
-      expect(storedBits(factors.lu.data)).toEqual(want);
-      expect(Array.from(factors.pivots)).toEqual(pivots);
-    }
+  test.each(["exgemv", "exgemm", "extrsv", "exlu"] as const)("%s returns them", async (op) => {
+    for (const shared of cases) if (shared.op === op) expect(await shared.outcome(routines), shared.name).toEqual(shared.want);
   });
 });
-
-// Row by row to column by column.
-function byColumn(values: Float64Array, rows: number, cols: number): Float64Array {
-  return Float64Array.from(values, (_, at) => values[(at % rows) * cols + Math.floor(at / rows)] as number);
-}
 
 describe("the oracle", () => {
   test(`rounds quotients as the oracle that searches does, HALFULP_SEED=${SEED}`, () => {

@@ -22,6 +22,7 @@ import { storedBits, toHex } from "../hex.ts";
 import { LAYOUTS, place } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
 import { eliminate, enclose, type Ratio, roundRatio, solution } from "../oracles/system.ts";
+import { readShared } from "../vectors/read.ts";
 import { FILES, readCases } from "./cases.ts";
 import { columns, failure, randoms, solutionColumns } from "./checks.ts";
 import { described, knownIntegers, permuted, SYSTEM_KINDS, type System, scaled, singular, systemOf } from "./systems.ts";
@@ -83,7 +84,8 @@ const CASES = FILES.flatMap(readCases).map(({ system, want }) => ({
 
 describe("the shared cases", () => {
   test.each(FULL ? ENGINES : SELECTED_ENGINES)(`the systems of ${FILES.join(" and ")}, on $name`, async ({ name, routines, every }) => {
-    for (const [k, { system, want }] of CASES.entries()) if (FULL || every === 1 || k % 4 === 0) await check(routines, system, want, name);
+    for (const [k, shared] of FILES.flatMap(readShared).entries())
+      if (FULL || every === 1 || k % 4 === 0) expect(await shared.outcome(routines), `${shared.name}, on ${name}`).toEqual(shared.want);
   });
 
   test.each(METHODS)("whatever the method asked for: %s", async (method) => {

@@ -3,41 +3,14 @@ import { expect, test } from "vitest";
 import { csc, csr, laplacian, type Real, type Sparse, toCsc } from "../../src/index.ts";
 import { elasticity } from "../../src/problems/elasticity.ts";
 import { powerLaw } from "../../src/problems/powerLaw.ts";
-import { kernels, Random, routinesOn } from "../../src/study.ts";
+import { Random } from "../../src/study.ts";
 import { caught } from "../caught.ts";
 import { cases, SEED } from "../effort.ts";
-import { type AnyRoutines, describeEngines } from "../engines.ts";
+import { describeEngines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { pick } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
-import { random } from "./ilu0Cases.ts";
-
-const reference = routinesOn(kernels("reference") as NonNullable<ReturnType<typeof kernels>>);
-
-async function outcomeOf(factor: () => unknown): Promise<unknown> {
-  try {
-    const { format, rows, cols, pointers, indices, values } = (await factor()) as Sparse<Real>;
-    return { format, rows, cols, pointers: Array.from(pointers), indices: Array.from(indices), bits: storedBits(values) };
-  } catch (error) {
-    const { name, message, index, row, column } = error as Record<string, unknown>;
-    return { name, message, index, row, column };
-  }
-}
-
-async function check({ ilu0 }: Pick<AnyRoutines, "ilu0">, A: Sparse<Real>): Promise<boolean> {
-  const before = storedBits(A.values);
-  const wanted = await outcomeOf(() => reference.ilu0(A));
-  expect(await outcomeOf(() => ilu0(A))).toEqual(wanted);
-  expect(storedBits(A.values)).toEqual(before);
-  return "bits" in (wanted as object);
-}
-
-/** The matrix with every value changed. */
-function mapped<V extends Real>(A: Sparse<V>, change: (v: number, p: number) => number): Sparse<V> {
-  const values = A.values.slice() as V;
-  for (let p = 0; p < values.length; p++) values[p] = change(values[p] as number, p);
-  return (A.format === "csr" ? csr : csc)<V>(A.rows, A.cols, A.pointers, A.indices, values);
-}
+import { check, mapped, random, reference } from "./ilu0Cases.ts";
 
 const single = (A: Sparse): Sparse<Float32Array> => csr(A.rows, A.cols, A.pointers, A.indices, Float32Array.from(A.values));
 

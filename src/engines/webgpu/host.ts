@@ -151,8 +151,8 @@ export function* ilu0(scope: Scope, A: SparseLines, to: Operand): Work<Breakdown
   return breakdown;
 }
 
-// The positions of the diagonal, or -1.
-function diagonalOf(n: number, pointers: Int32Array, indices: Int32Array): Int32Array {
+/** The positions of the diagonal, or -1. */
+export function diagonalOf(n: number, pointers: Int32Array, indices: Int32Array): Int32Array {
   const positions = newIntegers("ilu0", n).fill(-1);
   for (let l = 0; l < n; l++)
     for (let p = pointers[l] as number; p < (pointers[l + 1] as number); p++) if (indices[p] === l) positions[l] = p;
@@ -178,12 +178,6 @@ export function* accumulate(scope: Scope, op: Reduction, x: Operand, y: Operand,
   const [left, right] = (yield* fetch(scope, x, y)) as [Real, Real];
   embedded().accumulate(op, left, right, into, true);
   yield ITS_TURN;
-}
-
-/** The index of the first element that is not finite, or -1. */
-export function* firstNotFinite(scope: Scope, array: Operand): Work<number> {
-  const [elements] = yield* fetch(scope, array);
-  return (elements as Real).findIndex((v: number) => !Number.isFinite(v));
 }
 
 /** The iterative solvers on the calling thread: the system is read once, and everything but the caller's plans stays there. */

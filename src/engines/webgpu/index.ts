@@ -20,8 +20,9 @@ import { type AdapterChoice, findAdapter } from "./device/find.ts";
 import * as host from "./host.ts";
 import { krylov } from "./krylov/workspace.ts";
 import { map } from "./reductions/elementwise.ts";
-import { accumulate, reduce } from "./reductions/reduce.ts";
+import { accumulate, firstNotFinite, reduce } from "./reductions/reduce.ts";
 import { approximate } from "./solve/approximate.ts";
+import { ilu0 } from "./sparse/ilu0.ts";
 import { plan } from "./sparse/plan.ts";
 import { spmv } from "./sparse/spmv.ts";
 
@@ -35,27 +36,28 @@ function kernelsOn(run: Run, device: WebgpuDevice, choices: Choices): object {
     <A extends unknown[]>(routine: string, work: (scope: Scope, ...args: A) => Work<unknown>) =>
     (...args: A): unknown =>
       run(inScope(device, routine, (scope) => work(scope, ...args)));
-  const firstNotFinite = (routine: string, array: EngineArray) =>
-    run(inScope(device, routine, (scope) => host.firstNotFinite(scope, array)));
   return {
     accumulate: call("accumulate", accumulate),
     reduce: call("reduce", reduce),
     map: call("map", map),
     gemv: call("exgemv", gemv),
-    gemm: call("exgemm", gemm),
+    gemm: call("exgemm", (scope, ...args: Args<"gemm">) => gemm(scope, ...args, choices)),
     trsv: call("extrsv", trsv),
     trsm: call("extrsm", trsm),
     *lu(...args: Args<"lu">): Routine<number> {
-      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args)))) as number;
+      return (yield () => run(inScope(device, "exlu", (scope) => lu(scope, ...args, choices)))) as number;
     },
     spmv: call("exspmv", (scope, ...args: Args<"spmv">) =>
       args[1].indices.length < choices.minEntries ? host.spmv(scope, ...args) : spmv(scope, ...args),
     ),
-    ilu0: call("ilu0", host.ilu0),
+    ilu0: call("ilu0", (scope, ...args: Args<"ilu0">) => ilu0(scope, ...args, choices)),
     plan: (triangle: TriangleSource, exact: boolean) => run(plan(device, triangle, exact, choices)),
     krylov: krylov(run, device, choices),
     approximate: approximate(run, device, choices),
-    memory: { ...deviceMemory(device, run), firstNotFinite },
+    memory: {
+      ...deviceMemory(device, run),
+      firstNotFinite: (routine: string, array: EngineArray) => run(inScope(device, routine, (scope) => firstNotFinite(scope, array))),
+    },
   };
 }
 

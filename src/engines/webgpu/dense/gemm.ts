@@ -8,6 +8,7 @@ import type { DeviceBuffer, DeviceMatrix, Kernel, Work } from "../../device.ts";
 import { bufferOf } from "../../deviceArray.ts";
 import type { Scope } from "../../deviceScope.ts";
 import { MAX_TERMS } from "../../moduli.ts";
+import { CHOICES } from "../choices.ts";
 import type { WebgpuDevice } from "../device/device.ts";
 import { gather, limbs, settle } from "../exact/sources.generated.ts";
 import * as host from "../host.ts";
@@ -23,14 +24,14 @@ export type Path = "host" | "residues" | "tiles" | "entries" | "exact";
 
 export interface GemmOptions {
   readonly path?: Path | undefined;
+  /** Up to this number of products it is "host" by default: see choices.ts. */
+  readonly minTerms?: number;
   /** The most entries of a block of C. The list of those that are not proved has 32 bits for each. */
   readonly maxEntries?: number;
   /** The share of cut entries of the factors from which on residues are not used. */
   readonly maxCutShare?: number;
 }
 
-// Up to here a product takes the calling thread about a millisecond, less than waiting for a device.
-const HOST_TERMS = 2 ** 18;
 // From here residues, some five instructions a term, save more than their preparation costs. Windows take 100.
 const RESIDUE_TERMS = 2 ** 26;
 const MIN_SIDE = 64;
@@ -57,7 +58,7 @@ export function* gemm(
   options: GemmOptions = {},
 ): Work<void> {
   const reads = alpha !== 0 && A.cols > 0;
-  const wanted = options.path ?? pathFor(scope.device as WebgpuDevice, C, reads ? A.cols : 0);
+  const wanted = options.path ?? pathFor(scope.device as WebgpuDevice, C, reads ? A.cols : 0, options.minTerms);
   // With an alpha that is not finite, signs and zeros of terms matter.
   const path = Number.isFinite(alpha) || wanted === "host" ? wanted : "exact";
   if (path === "host") return yield* host.gemm(scope, alpha, A, B, beta, C);
@@ -121,9 +122,9 @@ export function* gemm(
 }
 
 /** How a product with K terms an entry is computed by default. */
-export function pathFor(device: WebgpuDevice, C: StridedOperand, K: number): Path {
+export function pathFor(device: WebgpuDevice, C: StridedOperand, K: number, minTerms = CHOICES.minTerms): Path {
   const terms = C.rows * C.cols * Math.max(1, K);
-  if (terms <= HOST_TERMS || K * C.data.BYTES_PER_ELEMENT > bindingBytes(device)) return "host";
+  if (terms <= minTerms || K * C.data.BYTES_PER_ELEMENT > bindingBytes(device)) return "host";
   const isLarge = terms >= RESIDUE_TERMS && Math.min(C.rows, C.cols, K) >= MIN_SIDE;
   if (isLarge && K <= MAX_TERMS && device.maxGroupSize >= PRODUCT_GROUP) return "residues";
   const tile = tileOf(device);

@@ -1,5 +1,5 @@
 // The rows of U of a block in the columns to the right of it: a lane for each column, row by row; see luCommon.wgsl.
-fn upperEntry(k: u32) -> vec2<u32> { return entry(args.first + k, exactCol); }
+fn upperEntry(k: u32, j: u32) -> vec2<u32> { return entry(args.first + k, j); }
 
 var<workgroup> ended: u32;
 
@@ -17,27 +17,10 @@ fn luRow(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     let i = args.first + k;
     var bits: vec2<u32>;
     if (at < count) {
-      var a = windowBefore(k * count + at, args.width * count);
-      addTerm(&a, termOfNumber(entry(i, j)));
-      var inBlock = emptyWindow();
-      for (var n = 0u; n < k; n++) { addProduct(&inBlock, entry(i, args.first + n), entry(args.first + n, j), 0x80000000u); }
-      extend(&inBlock);
-      addWindow(&a, &inBlock);
-      let result = roundSum(sumOf(a, lossOfEntry()), SINGLE == 1);
-      bits = result.bits;
-      if (!result.proved) { open[atomicAdd(&openCount, 1u)] = lane; }
+      let s = sumOfEntry(windowBefore(k * count + at, args.width * count), i, j, k);
+      bits = provedOrOpen(roundSum(s, SINGLE == 1), lane);
     }
-    let opened = takeOpen(lane);
-    for (var o = 0u; o < opened; o++) {
-      if (lane == open[o]) {
-        exactRow = i;
-        exactCol = j;
-      }
-      workgroupBarrier();
-      sumExactly(lane, k);
-      if (lane == open[o]) { bits = exactBits; }
-      workgroupBarrier();
-    }
+    bits = settleOpen(bits, lane, i, j, k);
     if (at < count) { putEntry(i, j, finiteOr0(bits, i, j)); }
   }
 }

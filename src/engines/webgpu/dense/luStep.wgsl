@@ -2,34 +2,13 @@
 // A launch finds the pivot of the column before among the candidates of all groups, divides that column by it (L), computes the row of U
 // in the block, which every group does for itself, and sums its own column. The last launch of a block has no column.
 
-var<workgroup> sizes: array<vec2<u32>, GROUP>;
-var<workgroup> places: array<vec2<u32>, GROUP>; // position and row
 var<workgroup> pivotU: array<vec2<u32>, WIDTH>; // the row of U that this launch computes
 var<workgroup> pivotRow: u32;
 var<workgroup> ended: u32;
 
-// The better of two candidates: the larger magnitude, then the lower position.
-fn isBetter(a: u32, b: u32) -> bool {
-  let x = sizes[a];
-  let y = sizes[b];
-  return x.y > y.y || (x.y == y.y && (x.x > y.x || (x.x == y.x && places[a].x < places[b].x)));
-}
-
-// Move the best candidate to lane 0.
-fn findBest(lane: u32) {
-  workgroupBarrier();
-  for (var n = u32(GROUP) / 2u; n > 0u; n /= 2u) {
-    if (lane < n && isBetter(lane + n, lane)) {
-      sizes[lane] = sizes[lane + n];
-      places[lane] = places[lane + n];
-    }
-    workgroupBarrier();
-  }
-}
-
-// u of row k of the block and the exact entry's column. That of the last pivot may not be in memory yet.
-fn upperEntry(k: u32) -> vec2<u32> {
-  let c = exactCol - args.first;
+// The row of the last pivot may not be in memory yet.
+fn upperEntry(k: u32, j: u32) -> vec2<u32> {
+  let c = j - args.first;
   if (k + 1u == args.step) { return pivotU[c]; }
   return numberOf(workAt(upper(k, c)));
 }
@@ -95,33 +74,12 @@ fn luStep(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       if (phase == 0u) {
         s = sumOfNumber(numberOf(workAt(2u * row)));
       } else {
-        var a = windowBefore((i - args.first) * args.width + col, below * args.width);
-        addTerm(&a, termOfNumber(entry(i, args.first + col)));
-        var inBlock = emptyWindow();
-        for (var n = 0u; n < within; n++) {
-          var u = pivotU[col];
-          if (n < k) { u = numberOf(workAt(upper(n, col))); }
-          addProduct(&inBlock, entry(i, args.first + n), u, 0x80000000u);
-        }
-        extend(&inBlock);
-        addWindow(&a, &inBlock);
-        s = sumOf(a, lossOfEntry());
+        let before = windowBefore((i - args.first) * args.width + col, below * args.width);
+        s = sumOfEntry(before, i, args.first + col, within);
       }
-      let result = roundQuotient(s, divisor, phase == 0u, SINGLE == 1);
-      bits = result.bits;
-      if (!result.proved) { open[atomicAdd(&openCount, 1u)] = lane; }
+      bits = provedOrOpen(roundQuotient(s, divisor, phase == 0u, SINGLE == 1), lane);
     }
-    let count = takeOpen(lane);
-    for (var o = 0u; o < count; o++) {
-      if (lane == open[o]) {
-        exactRow = i;
-        exactCol = args.first + col;
-      }
-      workgroupBarrier();
-      sumExactly(lane, within);
-      if (lane == open[o]) { bits = exactBits; }
-      workgroupBarrier();
-    }
+    bits = settleOpen(bits, lane, i, args.first + col, within);
     if (isMine && phase == 0u) { putEntry(row, args.first + k, bits); }
     if (isMine && isUpper) {
       let u = finiteOr0(bits, args.first + k, args.first + col);

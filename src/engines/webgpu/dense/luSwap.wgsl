@@ -1,5 +1,5 @@
 // Moves the rows of a block to where its pivots put them, and stores its U: a lane for each column; see luCommon.wgsl.
-fn upperEntry(k: u32) -> vec2<u32> { return workAt(upper(k, 0u)); } // for the exact stage, which this kernel does not use
+fn upperEntry(k: u32, j: u32) -> vec2<u32> { return workAt(upper(k, j)); } // for sums and the exact stage, which this kernel does not use
 
 @compute @workgroup_size(GROUP)
 fn luSwap(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {

@@ -12,7 +12,7 @@ import type { WebgpuDevice } from "../device/device.ts";
 import { piecesOf } from "../device/pieces.ts";
 import { EMPTY, RECORD } from "../exact/layout.ts";
 import { gather, limbs, window, words } from "../exact/sources.generated.ts";
-import { negativeZeros, reduce as source } from "./sources.generated.ts";
+import { negativeZeros, notFinite, reduce as source } from "./sources.generated.ts";
 
 const OPS = ["sum", "asum", "dot", "square"] as const;
 
@@ -206,4 +206,16 @@ function* onlyNegativeZeros(scope: Scope, x: Operand): Work<boolean> {
   const other = new Uint32Array(1);
   yield device.read(flag, other);
   return other[0] === 0;
+}
+
+/** The index of the first element that is not finite, or -1. */
+export function* firstNotFinite(scope: Scope, x: Operand): Work<number> {
+  const { device } = scope;
+  const kernel = device.kernel("firstNotFinite", [notFinite], { GROUP: launchOn(device).group, WORDS_EACH: x.BYTES_PER_ELEMENT / 4 });
+  const first = scope.copy(Int32Array.of(-1)); // the largest u32
+  for (const { buffer, from, length } of onDevice(scope, x))
+    device.launch(kernel, [groupsFor(device, length)], [], [buffer, first, length, from]);
+  const found = new Int32Array(1);
+  yield device.read(first, found);
+  return found[0] as number;
 }

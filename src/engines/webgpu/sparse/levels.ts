@@ -1,23 +1,32 @@
-// The levels of a triangle, and its rows in their order, found on the calling thread (Section 4.1 of the sparse paper). Called by plan.ts.
+// The levels of a triangle, and its rows in their order, found on the calling thread (Section 4.1 of the sparse paper). Called by plan.ts and
+// ilu0.ts.
 import { newIntegers } from "../../../arrays/vectors.ts";
 import type { TriangleRows } from "./hostSystem.ts";
 
-/** The rows of a triangle by levels. Level m has the lines starts[m] to starts[m + 1] - 1; line k is the row of unknown order[k]. */
-export interface RowsByLevels extends TriangleRows {
+/** Level m has the lines order[starts[m]] to order[starts[m + 1] - 1]. */
+export interface Levels {
   readonly starts: Int32Array;
   readonly order: Int32Array;
 }
 
-/** The rows in the order of their levels: lev(i) = 1 + max lev(j), j in row i. */
+/** The rows of a triangle by levels: line k is the row of unknown order[k]. */
+export interface RowsByLevels extends TriangleRows, Levels {}
+
+/** The rows of a triangle in the order of their levels. */
 export function byLevels(rows: TriangleRows, upper: boolean): RowsByLevels {
-  const n = rows.begins.length - 1;
+  const levels = levelsOf(rows.begins, rows.begins.subarray(1), rows.columns, upper);
+  return { ...levels, ...reordered(rows, levels.order) };
+}
+
+/** lev(i) = 1 + max lev(j), for the columns j that row i has from begins[i] to ends[i] - 1. */
+export function levelsOf(begins: Int32Array, ends: Int32Array, columns: Int32Array, upper: boolean): Levels {
+  const n = begins.length - 1;
   const level = newIntegers("sptrsv", n);
   let count = 0;
   for (let k = 0; k < n; k++) {
     const i = upper ? n - 1 - k : k;
     let own = 0;
-    for (let e = rows.begins[i] as number; e < (rows.begins[i + 1] as number); e++)
-      own = Math.max(own, (level[rows.columns[e] as number] as number) + 1);
+    for (let e = begins[i] as number; e < (ends[i] as number); e++) own = Math.max(own, (level[columns[e] as number] as number) + 1);
     level[i] = own;
     count = Math.max(count, own + 1);
   }
@@ -32,7 +41,7 @@ export function byLevels(rows: TriangleRows, upper: boolean): RowsByLevels {
     next[own] = at + 1;
     order[at] = i;
   }
-  return { starts, order, ...reordered(rows, order) };
+  return { starts, order };
 }
 
 function reordered({ begins, columns, source, diagonalAt }: TriangleRows, order: Int32Array): TriangleRows {
