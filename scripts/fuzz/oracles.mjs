@@ -41,6 +41,8 @@ export async function loadOracles({ library, systems }) {
   return {
     disagreements: declare("disagreements"),
     reduce: lib.func("oracle_reduce", "double", ["int", "int", p, p, "int", "int"]),
+    mean: lib.func("oracle_mean", "double", ["int", p, p, "int", "int", "int"]),
+    covariance: lib.func("oracle_covariance", "double", ["int", p, p, "int", "int", "int"]),
     map: declare("map", "int", "int", "double", p, p, p, "int"),
     gemm: declare("gemm", "int", "int", "int", "double", p, "int", "int", p, "int", "int", "double", p, p, "int"),
     spmv: declare("spmv", "int", "int", "int", p, p, p, "int", "double", p, "double", p, p, "int"),

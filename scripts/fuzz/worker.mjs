@@ -8,29 +8,32 @@ const SLICE = 100; // milliseconds
 const YIELD = 64; // cases between looks at the clock
 
 // Shares of the time, so that ten million calls of level 1 and files, a million matrices and a hundred thousand plans take equally long.
-const SHARES = { "level 1": 12, matrices: 3, "sparse plans": 6, systems: 4, "mutated files": 20 };
+const SHARES = { "level 1": 12, statistics: 6, matrices: 3, "sparse plans": 6, systems: 4, "mutated files": 20 };
 // Of the engines; those that are opened run in the first thread alone: a device is one, and a pool has threads of its own.
 const ENGINE_SHARES = { functions: 5, "wasm-dekker": 2, "wasm-fma": 1, reference: 1 };
 
 const oracles = await loadOracles(paths);
-const chosen = Object.entries(ALL).filter(
-  ([name, { family }]) => !only || only.some((word) => `${family}, ${name}`.toLowerCase().includes(word)),
-);
-const wheel = chosen.flatMap(([name, { family }]) => new Array(SHARES[family]).fill(name));
 const available = [...LOCAL, ...(index === 0 ? await openedEngines() : [])].filter(
   (name) => !engines || engines.some((word) => name.includes(word)),
 );
+const wheelOf = (names) => names.flatMap((name) => new Array(ENGINE_SHARES[name] ?? 2).fill(name));
+const [allEngines, localEngines] = [wheelOf(available), wheelOf(available.filter((name) => LOCAL.includes(name)))];
+const enginesFor = ({ withoutEngine, synchronous }) => (withoutEngine ? ["none"] : synchronous ? localEngines : allEngines);
+
+const chosen = Object.entries(ALL).filter(
+  ([name, one]) => (!only || only.some((word) => `${one.family}, ${name}`.toLowerCase().includes(word))) && enginesFor(one).length > 0,
+);
+const wheel = chosen.flatMap(([name, { family }]) => new Array(SHARES[family]).fill(name));
+const turns = new Map(chosen.map(([name]) => [name, index])); // of each routine among its engines
 const opened = new Map();
-const engineWheel = available.flatMap((name) => new Array(ENGINE_SHARES[name] ?? 2).fill(name));
 
 let seed = (base * 64 + index) * 2 ** 32;
 let turn = index;
-while (Atomics.load(stop, 0) === 0) {
-  const name = wheel[(turn * 7919) % wheel.length];
+while (Atomics.load(stop, 0) === 0 && wheel.length > 0) {
+  const name = wheel[(turn++ * 7919) % wheel.length];
   const one = ALL[name];
-  const engine = one.withoutEngine ? "none" : engineWheel[Math.floor(turn / wheel.length + turn) % engineWheel.length];
-  turn++;
-  if (engine === undefined) continue;
+  const engine = enginesFor(one)[(turns.get(name) * 7919) % enginesFor(one).length];
+  turns.set(name, turns.get(name) + 1);
   if (!opened.has(engine)) opened.set(engine, engine === "none" ? {} : await routinesOf(engine, fault));
   const routines = opened.get(engine);
   if (!routines) continue;
