@@ -64,10 +64,12 @@ function* shorter({ x, y, ...rest }) {
     }
 }
 
-function pairOf(inputs) {
+// One vector, or two of the same length.
+function dataOf(inputs, two = true) {
   const n = length(inputs);
   const kind = kindOf(inputs);
   const x = vector(inputs, n, kind);
+  if (!two) return { x };
   const y = vector(inputs, n, maybe(inputs, 3) ? kindOf(inputs) : kind);
   if (kind === "cancelling") for (let i = n >> 1; i < n; i++) y[i] = y[i - (n >> 1)];
   return { x, y };
@@ -77,50 +79,52 @@ const judgedNumber = (found, want) => (Object.is(found, want) ? "" : `${found}, 
 
 const reduction = (name, op) => ({
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), round: pick(inputs, ROUNDINGS) }),
+  make: (inputs) => ({ ...dataOf(inputs, name === "exdot"), round: pick(inputs, ROUNDINGS) }),
   run: (routines, { x, y, round }) => (name === "exdot" ? routines.exdot(x, y, { round }) : routines[name](x, { round })),
   elements: ({ x }) => x.length,
   judge({ x, y, round }, found, { reduce }) {
-    return judgedNumber(found, reduce(op, x.length, x, y, single(x), ROUNDINGS.indexOf(round)));
+    return judgedNumber(found, reduce(op, x.length, x, y ?? x, single(x), ROUNDINGS.indexOf(round)));
   },
   shrink: shorter,
 });
 
 const elementwise = (name, op) => ({
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), alpha: scalar(inputs) }),
+  make: (inputs) => ({ ...dataOf(inputs, name === "exaxpy"), alpha: scalar(inputs) }),
   // The inputs are written: a case keeps its own.
   run: (routines, { x, y, alpha }) => (name === "exaxpy" ? routines.exaxpy(alpha, x, y.slice()) : routines[name](alpha, x.slice())),
   elements: ({ x }) => x.length,
   judge({ x, y, alpha }, found, { map }) {
-    const at = map(op, x.length, alpha, x, y, found, single(x));
+    const at = map(op, x.length, alpha, x, y ?? x, found, single(x));
     return at === 0 ? "" : `element ${at - 1} is ${found[at - 1]}`;
   },
   shrink: shorter,
 });
 
 function haveSameBytes(whole, merged) {
-  const [bytes, others] = [whole.toBytes(), merged.toBytes()];
-  return bytes.length === others.length && bytes.every((byte, i) => byte === others[i]);
+  return Buffer.compare(whole.toBytes(), merged.toBytes()) === 0;
 }
 
 const accumulate = {
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), round: pick(inputs, ROUNDINGS), dot: maybe(inputs, 2) }),
+  make(inputs) {
+    const dot = maybe(inputs, 2);
+    return { ...dataOf(inputs, dot), round: pick(inputs, ROUNDINGS), dot };
+  },
   async run(routines, { x, y, dot }) {
     const add = async (a, b) => {
       if (routines.accumulate) return routines.accumulate(a, dot ? b : undefined);
       return dot ? new Accumulator().addProduct(a, b) : new Accumulator().add(a);
     };
     const cut = x.length >> 1;
-    const parts = [await add(x.subarray(cut), y.subarray(cut)), await add(x.subarray(0, cut), y.subarray(0, cut))];
+    const parts = [await add(x.subarray(cut), y?.subarray(cut)), await add(x.subarray(0, cut), y?.subarray(0, cut))];
     return { whole: await add(x, y), merged: Accumulator.fromBytes(parts[0].toBytes()).merge(parts[1]) };
   },
   elements: ({ x }) => x.length,
   judge({ x, y, dot, round }, { whole, merged }, { reduce }) {
     if (!haveSameBytes(whole, merged)) return "parts merge to other bytes than the whole";
     const value = whole.value(round, single(x) ? "binary32" : "binary64");
-    const want = dot && x.length === 0 ? -0 : reduce(dot ? 2 : 0, x.length, x, y, single(x), ROUNDINGS.indexOf(round));
+    const want = dot && x.length === 0 ? -0 : reduce(dot ? 2 : 0, x.length, x, y ?? x, single(x), ROUNDINGS.indexOf(round));
     return judgedNumber(value, want);
   },
   shrink: shorter,
@@ -129,14 +133,14 @@ const accumulate = {
 // ---------------------------------------------------------------- statistics: synchronous, on the kernels of the calling thread
 
 // Now and then far from zero, next to each other; or a second vector that sums to zero, all but.
-function sampleOf(inputs) {
-  const { x, y } = pairOf(inputs);
+function sampleOf(inputs, two) {
+  const { x, y } = dataOf(inputs, two);
   if (maybe(inputs, 4)) {
     const base = inputs.vector(1, kindOf(inputs))[0];
     const ulp = 2 ** ((single(x) ? -23 : -52) + inputs.random.below(12));
-    for (const array of [x, y]) for (let i = 0; i < x.length; i++) array[i] = base * (1 + ulp * inputs.random.below(100));
+    for (const array of two ? [x, y] : [x]) for (let i = 0; i < x.length; i++) array[i] = base * (1 + ulp * inputs.random.below(100));
   }
-  if (maybe(inputs, 6)) {
+  if (two && maybe(inputs, 6)) {
     for (let i = 0; 2 * i < x.length; i++) y[x.length - 1 - i] = 2 * i + 1 === x.length ? 0 : -y[i];
     if (x.length > 1 && maybe(inputs, 3)) y[0] *= 1 + 2 ** -20;
   }
@@ -146,22 +150,24 @@ function sampleOf(inputs) {
 const exmean = {
   family: "statistics",
   synchronous: true,
-  make: (inputs) => ({ ...sampleOf(inputs), weighted: maybe(inputs, 2) }),
+  make(inputs) {
+    const weighted = maybe(inputs, 2);
+    return { ...sampleOf(inputs, weighted), weighted };
+  },
   run: (routines, { x, y, weighted }) => (weighted ? routines.exmean(x, y) : routines.exmean(x)),
   elements: ({ x }) => x.length,
-  judge: ({ x, y, weighted }, found, { mean }) => judgedNumber(found, mean(x.length, x, y, weighted ? 1 : 0, single(x), single(x))),
+  judge: ({ x, y, weighted }, found, { mean }) => judgedNumber(found, mean(x.length, x, y ?? x, weighted ? 1 : 0, single(x), single(x))),
   shrink: shorter,
 };
 
 const covariance = (name) => ({
   family: "statistics",
   synchronous: true,
-  make: (inputs) => ({ ...sampleOf(inputs), ddof: pick(inputs, [0, 1, 1, 2, 5]) }),
+  make: (inputs) => ({ ...sampleOf(inputs, name === "excovariance"), ddof: pick(inputs, [0, 1, 1, 2, 5]) }),
   run: (routines, { x, y, ddof }) => (name === "exvariance" ? routines.exvariance(x, ddof) : routines.excovariance(x, y, ddof)),
   elements: ({ x }) => x.length,
   judge({ x, y, ddof }, found, oracles) {
-    const other = name === "exvariance" ? x : y;
-    return judgedNumber(found, oracles.covariance(x.length, x, other, ddof, single(x), single(x)));
+    return judgedNumber(found, oracles.covariance(x.length, x, y ?? x, ddof, single(x), single(x)));
   },
   shrink: shorter,
 });
@@ -170,7 +176,7 @@ const covariance = (name) => ({
 const moments = {
   family: "statistics",
   withoutEngine: true,
-  make: (inputs) => ({ ...sampleOf(inputs), ddof: inputs.random.below(3), order: inputs.random.word() >>> 0 }),
+  make: (inputs) => ({ ...sampleOf(inputs, false), ddof: inputs.random.below(3), order: inputs.random.word() >>> 0 }),
   run(_, { x, order }) {
     const random = new Random(order);
     const parts = [new Moments()];

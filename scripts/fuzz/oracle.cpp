@@ -37,12 +37,17 @@ static double roundMagnitude(const uint64_t* w, int n, int e, bool below, bool n
   if (last + e < f.lowest) last = f.lowest - e;
   auto bit = [&](int at) { return at >= 0 && at < 64 * n ? (w[at / 64] >> (at % 64)) & 1 : 0; };
   uint64_t digits = 0;
-  for (int at = top; at >= last; at--) digits = 2 * digits + bit(at);
+  if (last < 0) digits = w[0] << -last;                         // all of them: they fill less than a word
+  else if (last <= top) {
+    int i = last / 64, s = last % 64;
+    digits = w[i] >> s | (s && i + 1 < n ? w[i + 1] << (64 - s) : 0);
+    digits &= (2ull << (top - last)) - 1;
+  }
   bool half = bit(last - 1), rest = below;
   int words = last - 1 > 0 ? (last - 1) / 64 : 0;
   if (words > n) words = n;
   for (int i = 0; i < words && !rest; i++) rest = w[i] != 0;
-  for (int at = 64 * words; at < last - 1 && !rest; at++) rest = bit(at);
+  if (words < n && last > 1) rest |= (w[words] & ((1ull << (last - 1) % 64) - 1)) != 0;
   bool outward = mode == UP ? !negative : mode == DOWN ? negative : false;
   if (mode == NEAREST ? half && (rest || digits % 2) : outward && (half || rest)) digits++;
   double v = std::ldexp((double)digits, last + e);
@@ -215,16 +220,22 @@ struct Signs {
   }
   // The sign of this sum minus (-1)^negative a b 2^e.
   int compare(bool negative, uint64_t a, uint64_t b, int e) const {
-    static thread_local Signs rest;
-    rest.clear();
-    if (high > low) memcpy(rest.d + low, d + low, (high - low) * sizeof *d);
-    rest.low = low; rest.high = high;
     u128 p = (u128)a * b;
-    uint64_t m[2] = {(uint64_t)p, (uint64_t)(p >> 64)};
-    if (p) rest.add(!negative, m, 2, e);
+    int64_t less[5] = {}; int at = low, end = high;             // the product in digits, from digit `at` on
+    if (p) {
+      int s = (e + BASE) & 31;
+      at = (e + BASE) >> 5;
+      end = high > at + 5 ? high : at + 5;
+      for (int i = 0; i < 4; i++) {
+        uint64_t piece = (uint64_t)(uint32_t)(p >> (32 * i)) << s;
+        less[i] += (uint32_t)piece;
+        less[i + 1] += piece >> 32;
+      }
+    }
     int64_t carry = 0; bool nonzero = false;
-    for (int i = rest.low; i < rest.high; i++) {
-      int64_t v = rest.d[i] + carry;
+    for (int i = at < low ? at : low; i < end; i++) {           // digits outside [low, high) are zero
+      int64_t v = d[i] + carry;
+      if (p && i >= at && i < at + 5) v += negative ? less[i - at] : -less[i - at];
       nonzero |= (v & 0xffffffff) != 0;
       carry = v >> 32;                                          // towards minus infinity: digits from 0 to 2^32 - 1
     }
@@ -412,6 +423,7 @@ int oracle_disagreements() { return disagreements; }
 
 // The reduction of x (and y): 0 sum, 1 of magnitudes, 2 dot, 3 norm.
 double oracle_reduce(int op, int n, const void* x, const void* y, int single, int mode) {
+  Sum& sum = ::sum;                                             // of this thread: looked up once
   sum.clear();
   bool onlyNegativeZeros = true;
   for (int i = 0; i < n; i++) {
@@ -429,6 +441,7 @@ double oracle_reduce(int op, int n, const void* x, const void* y, int single, in
 // 1 + the first element of out that is wrong, or 0: 0 a x + y, 1 a x, 2 x / a.
 int oracle_map(int op, int n, double a, const void* x, const void* y, const void* out, int single) {
   const Format& f = formatOf(single);
+  Sum& sum = ::sum;                                             // of this thread: looked up once
   for (int i = 0; i < n; i++) {
     double v = load(x, i, single), w = op == 0 ? load(y, i, single) : 0, want;
     double plain = op == 0 ? a * v + w : op == 1 ? a * v : v / a; // right where it is zero or not finite for a reason

@@ -29,6 +29,8 @@ export async function routinesOf(name, fault) {
   return opening && wrapped((await opening.open()).routines);
 }
 
+let contradictions = 0; // of the oracles in this thread, so far
+
 /** "" if the result is right, else what is wrong. An error that the library throws on purpose is no result: the case must expect it. */
 export async function judged(one, routines, input, oracles) {
   let found;
@@ -37,9 +39,10 @@ export async function judged(one, routines, input, oracles) {
   } catch (error) {
     return `threw ${error?.stack ?? error}`;
   }
-  const before = oracles.disagreements();
   const wrong = one.judge(input, found, oracles);
-  return oracles.disagreements() === before ? wrong : "the oracles contradict each other";
+  const before = contradictions;
+  contradictions = oracles.disagreements();
+  return contradictions === before ? wrong : "the oracles contradict each other";
 }
 
 export const inputOf = (one, seed) => one.make(inputsOf(seed));
