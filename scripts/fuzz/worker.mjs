@@ -8,7 +8,7 @@ const SLICE = 100; // milliseconds
 const YIELD = 64; // cases between looks at the clock
 
 // Shares of the time of each routine, so that ten million calls of level 1 and files, a million matrices and a hundred thousand plans take
-// equally long at the rates of the synchronous functions: 54,000 calls, 120,000 files, 27,000 matrices and 12,000 plans per second.
+// equally long at the rates of the synchronous functions: 60,000 calls, 100,000 files, 27,000 matrices and 12,000 plans per second.
 const SHARES = { "level 1": 24, statistics: 8, matrices: 5, "sparse plans": 10, systems: 6, "mutated files": 27 };
 // Of the engines; those that are opened run in the first thread alone: a device is one, and a pool has threads of its own.
 const ENGINE_SHARES = { functions: 5, "wasm-dekker": 2, "wasm-fma": 1, reference: 1 };
