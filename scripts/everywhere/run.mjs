@@ -34,7 +34,8 @@ async function open() {
     const local = kernels(opening);
     if (!local) throw new Error(`this runtime cannot run the kernels ${opening}`);
     const { routines } = await synchronousFunctions().open(); // for the iterative solvers
-    return { routines: { ...routines, ...routinesOn(local) }, device: local.name, close: async () => {} };
+    const { statistics } = await part("routines/statistics.js");
+    return { routines: { ...routines, ...routinesOn(local), ...statistics(() => local) }, device: local.name, close: async () => {} };
   }
   const { openings, missing } = await everyOpening(pools);
   const found = openings.find(({ name, synchronous }) => !synchronous && name === opening);

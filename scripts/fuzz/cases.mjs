@@ -2,8 +2,10 @@
 // a function of its seed alone.
 
 import { Accumulator } from "../../dist/api/accumulator.js";
+import { Moments } from "../../dist/api/moments.js";
 import { SingularError, ValueError } from "../../dist/arrays/errors.js";
 import { matrix } from "../../dist/arrays/matrix.js";
+import { Random } from "../../dist/arrays/random.js";
 import { csc, csr } from "../../dist/arrays/sparse.js";
 import { arrow, grid, Inputs, KINDS, scattered } from "../../dist/everywhere/inputs.js";
 
@@ -62,59 +64,146 @@ function* shorter({ x, y, ...rest }) {
     }
 }
 
-function pairOf(inputs) {
+// One vector, or two of the same length.
+function dataOf(inputs, two = true) {
   const n = length(inputs);
   const kind = kindOf(inputs);
   const x = vector(inputs, n, kind);
+  if (!two) return { x };
   const y = vector(inputs, n, maybe(inputs, 3) ? kindOf(inputs) : kind);
   if (kind === "cancelling") for (let i = n >> 1; i < n; i++) y[i] = y[i - (n >> 1)];
   return { x, y };
 }
 
+const judgedNumber = (found, want) => (Object.is(found, want) ? "" : `${found}, expected ${want}`);
+
 const reduction = (name, op) => ({
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), round: pick(inputs, ROUNDINGS) }),
+  make: (inputs) => ({ ...dataOf(inputs, name === "exdot"), round: pick(inputs, ROUNDINGS) }),
   run: (routines, { x, y, round }) => (name === "exdot" ? routines.exdot(x, y, { round }) : routines[name](x, { round })),
   elements: ({ x }) => x.length,
   judge({ x, y, round }, found, { reduce }) {
-    const want = reduce(op, x.length, x, y, single(x), ROUNDINGS.indexOf(round));
-    return Object.is(found, want) ? "" : `${found}, expected ${want}`;
+    return judgedNumber(found, reduce(op, x.length, x, y ?? x, single(x), ROUNDINGS.indexOf(round)));
   },
   shrink: shorter,
 });
 
 const elementwise = (name, op) => ({
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), alpha: scalar(inputs) }),
+  make: (inputs) => ({ ...dataOf(inputs, name === "exaxpy"), alpha: scalar(inputs) }),
   // The inputs are written: a case keeps its own.
   run: (routines, { x, y, alpha }) => (name === "exaxpy" ? routines.exaxpy(alpha, x, y.slice()) : routines[name](alpha, x.slice())),
   elements: ({ x }) => x.length,
   judge({ x, y, alpha }, found, { map }) {
-    const at = map(op, x.length, alpha, x, y, found, single(x));
+    const at = map(op, x.length, alpha, x, y ?? x, found, single(x));
     return at === 0 ? "" : `element ${at - 1} is ${found[at - 1]}`;
   },
   shrink: shorter,
 });
 
+function haveSameBytes(whole, merged) {
+  return Buffer.compare(whole.toBytes(), merged.toBytes()) === 0;
+}
+
 const accumulate = {
   family: "level 1",
-  make: (inputs) => ({ ...pairOf(inputs), round: pick(inputs, ROUNDINGS), dot: maybe(inputs, 2) }),
+  make(inputs) {
+    const dot = maybe(inputs, 2);
+    return { ...dataOf(inputs, dot), round: pick(inputs, ROUNDINGS), dot };
+  },
   async run(routines, { x, y, dot }) {
     const add = async (a, b) => {
       if (routines.accumulate) return routines.accumulate(a, dot ? b : undefined);
       return dot ? new Accumulator().addProduct(a, b) : new Accumulator().add(a);
     };
     const cut = x.length >> 1;
-    const parts = [await add(x.subarray(cut), y.subarray(cut)), await add(x.subarray(0, cut), y.subarray(0, cut))];
+    const parts = [await add(x.subarray(cut), y?.subarray(cut)), await add(x.subarray(0, cut), y?.subarray(0, cut))];
     return { whole: await add(x, y), merged: Accumulator.fromBytes(parts[0].toBytes()).merge(parts[1]) };
   },
   elements: ({ x }) => x.length,
   judge({ x, y, dot, round }, { whole, merged }, { reduce }) {
-    const [bytes, others] = [whole.toBytes(), merged.toBytes()];
-    if (bytes.length !== others.length || bytes.some((byte, i) => byte !== others[i])) return "parts merge to other bytes than the whole";
+    if (!haveSameBytes(whole, merged)) return "parts merge to other bytes than the whole";
     const value = whole.value(round, single(x) ? "binary32" : "binary64");
-    const want = dot && x.length === 0 ? -0 : reduce(dot ? 2 : 0, x.length, x, y, single(x), ROUNDINGS.indexOf(round));
-    return Object.is(value, want) ? "" : `${value}, expected ${want}`;
+    const want = dot && x.length === 0 ? -0 : reduce(dot ? 2 : 0, x.length, x, y ?? x, single(x), ROUNDINGS.indexOf(round));
+    return judgedNumber(value, want);
+  },
+  shrink: shorter,
+};
+
+// ---------------------------------------------------------------- statistics: synchronous, on the kernels of the calling thread
+
+// Now and then far from zero, next to each other; or a second vector that sums to zero, all but.
+function sampleOf(inputs, two) {
+  const { x, y } = dataOf(inputs, two);
+  if (maybe(inputs, 4)) {
+    const base = inputs.vector(1, kindOf(inputs))[0];
+    const ulp = 2 ** ((single(x) ? -23 : -52) + inputs.random.below(12));
+    for (const array of two ? [x, y] : [x]) for (let i = 0; i < x.length; i++) array[i] = base * (1 + ulp * inputs.random.below(100));
+  }
+  if (two && maybe(inputs, 6)) {
+    for (let i = 0; 2 * i < x.length; i++) y[x.length - 1 - i] = 2 * i + 1 === x.length ? 0 : -y[i];
+    if (x.length > 1 && maybe(inputs, 3)) y[0] *= 1 + 2 ** -20;
+  }
+  return { x, y };
+}
+
+const exmean = {
+  family: "statistics",
+  synchronous: true,
+  make(inputs) {
+    const weighted = maybe(inputs, 2);
+    return { ...sampleOf(inputs, weighted), weighted };
+  },
+  run: (routines, { x, y, weighted }) => (weighted ? routines.exmean(x, y) : routines.exmean(x)),
+  elements: ({ x }) => x.length,
+  judge: ({ x, y, weighted }, found, { mean }) => judgedNumber(found, mean(x.length, x, y ?? x, weighted ? 1 : 0, single(x), single(x))),
+  shrink: shorter,
+};
+
+const covariance = (name) => ({
+  family: "statistics",
+  synchronous: true,
+  make: (inputs) => ({ ...sampleOf(inputs, name === "excovariance"), ddof: pick(inputs, [0, 1, 1, 2, 5]) }),
+  run: (routines, { x, y, ddof }) => (name === "exvariance" ? routines.exvariance(x, ddof) : routines.excovariance(x, y, ddof)),
+  elements: ({ x }) => x.length,
+  judge({ x, y, ddof }, found, oracles) {
+    return judgedNumber(found, oracles.covariance(x.length, x, y ?? x, ddof, single(x), single(x)));
+  },
+  shrink: shorter,
+});
+
+// The whole, and parts of it, some of them number by number or by way of bytes, merged in any order.
+const moments = {
+  family: "statistics",
+  withoutEngine: true,
+  make: (inputs) => ({ ...sampleOf(inputs, false), ddof: inputs.random.below(3), order: inputs.random.word() >>> 0 }),
+  run(_, { x, order }) {
+    const random = new Random(order);
+    const parts = [new Moments()];
+    for (let from = 0, to = 0; from < x.length; from = to) {
+      to = Math.min(x.length, from + 1 + random.below(maybe({ random }, 3) ? 4 : x.length));
+      const part = new Moments();
+      if (to - from < 5 && maybe({ random }, 2)) for (const v of x.subarray(from, to)) part.add(v);
+      else part.add(x.subarray(from, to));
+      parts.push(maybe({ random }, 3) ? Moments.fromBytes(part.toBytes()) : part);
+    }
+    while (parts.length > 1) {
+      const [taken] = parts.splice(random.below(parts.length), 1);
+      parts[random.below(parts.length)].merge(taken);
+    }
+    return { whole: new Moments().add(x), merged: parts[0] };
+  },
+  elements: ({ x }) => x.length,
+  judge({ x, ddof }, { whole, merged }, oracles) {
+    if (!haveSameBytes(whole, merged)) return "parts merge to other bytes than the whole";
+    if (merged.count !== x.length) return `the count is ${merged.count}`;
+    for (const [to, format] of ["binary64", "binary32"].entries()) {
+      const wrong =
+        judgedNumber(merged.mean(format), oracles.mean(x.length, x, x, 0, single(x), to)) ||
+        judgedNumber(merged.variance(ddof, format), oracles.covariance(x.length, x, x, ddof, single(x), to));
+      if (wrong !== "") return `${format}: ${wrong}`;
+    }
+    return "";
   },
   shrink: shorter,
 };
@@ -548,6 +637,10 @@ export const CASES = {
   exscal: elementwise("exscal", 1),
   exinvscal: elementwise("exinvscal", 2),
   accumulate,
+  exmean,
+  exvariance: covariance("exvariance"),
+  excovariance: covariance("excovariance"),
+  Moments: moments,
   exgemv,
   exgemm,
   extrsv,

@@ -69,8 +69,10 @@ const finished = new Promise((resolve) => {
         stop,
       },
     });
-    const ended = new Promise((end) => worker.once("exit", end));
     const state = { since: performance.now(), task: { name: "its start", engine: "none", seed: 0 } };
+    const ended = new Promise((end) => worker.once("exit", end)).then(() => {
+      state.since = Number.POSITIVE_INFINITY; // it had nothing to do on these engines
+    });
     worker.on("message", ({ begins, done, failure: wrong }) => {
       if (begins) {
         Object.assign(state, { since: performance.now(), task: begins });
@@ -88,6 +90,7 @@ const finished = new Promise((resolve) => {
     });
     return { worker, state, ended };
   });
+  Promise.all(workers.map(({ ended }) => ended)).then(resolve);
   const timer = setInterval(() => {
     const now = performance.now();
     const stuck = workers.find(({ state }) => now - state.since > STUCK);

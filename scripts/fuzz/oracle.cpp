@@ -37,12 +37,17 @@ static double roundMagnitude(const uint64_t* w, int n, int e, bool below, bool n
   if (last + e < f.lowest) last = f.lowest - e;
   auto bit = [&](int at) { return at >= 0 && at < 64 * n ? (w[at / 64] >> (at % 64)) & 1 : 0; };
   uint64_t digits = 0;
-  for (int at = top; at >= last; at--) digits = 2 * digits + bit(at);
+  if (last < 0) digits = w[0] << -last;                         // all of them: they fill less than a word
+  else if (last <= top) {
+    int i = last / 64, s = last % 64;
+    digits = w[i] >> s | (s && i + 1 < n ? w[i + 1] << (64 - s) : 0);
+    digits &= (2ull << (top - last)) - 1;
+  }
   bool half = bit(last - 1), rest = below;
   int words = last - 1 > 0 ? (last - 1) / 64 : 0;
   if (words > n) words = n;
   for (int i = 0; i < words && !rest; i++) rest = w[i] != 0;
-  for (int at = 64 * words; at < last - 1 && !rest; at++) rest = bit(at);
+  if (words < n && last > 1) rest |= (w[words] & ((1ull << (last - 1) % 64) - 1)) != 0;
   bool outward = mode == UP ? !negative : mode == DOWN ? negative : false;
   if (mode == NEAREST ? half && (rest || digits % 2) : outward && (half || rest)) digits++;
   double v = std::ldexp((double)digits, last + e);
@@ -122,6 +127,77 @@ struct Digits {
   }
 };
 
+// A magnitude of any length times 2^e, and its sign; no zero words at the top.
+struct Words {
+  std::vector<uint64_t> w; int e = 0; bool negative = false;
+  Words(const Digits& sum) : w(sum.w, sum.w + sum.count), e(64 * sum.low - Digits::BASE), negative(sum.negative) {}
+  Words(uint64_t m) : w(m ? 1 : 0, m) {}
+  Words(std::vector<uint64_t> words, int e, bool negative) : w(std::move(words)), e(e), negative(negative) {
+    while (!w.empty() && w.back() == 0) w.pop_back();
+  }
+  Words operator*(const Words& o) const {
+    std::vector<uint64_t> p(w.size() + o.w.size());
+    for (size_t i = 0; i < w.size(); i++) {
+      u128 carry = 0;
+      for (size_t j = 0; j < o.w.size(); j++) { carry += (u128)w[i] * o.w[j] + p[i + j]; p[i + j] = (uint64_t)carry; carry >>= 64; }
+      p[i + o.w.size()] = (uint64_t)carry;
+    }
+    return {p, e + o.e, negative != o.negative};
+  }
+  uint64_t at(int place) const { int i = (place - e) / 64; return place >= e && i < (int)w.size() ? w[i] : 0; }
+  Words operator-(const Words& o) const {                       // exponents differ by words
+    if (w.empty()) return {o.w, o.e, !o.negative};
+    if (o.w.empty()) return *this;
+    int from = e < o.e ? e : o.e, to = from;
+    for (const Words* each : {this, &o}) if (each->e + 64 * (int)each->w.size() > to) to = each->e + 64 * (int)each->w.size();
+    bool adds = negative != o.negative, swaps = false;
+    for (int place = to - 64; !adds && place >= from; place -= 64)
+      if (at(place) != o.at(place)) { swaps = at(place) < o.at(place); break; }
+    const Words &a = swaps ? o : *this, &b = swaps ? *this : o;
+    std::vector<uint64_t> d;
+    uint64_t carry = 0;
+    for (int place = from; place < to; place += 64) {
+      u128 v = adds ? (u128)a.at(place) + b.at(place) + carry : (u128)a.at(place) - b.at(place) - carry;
+      d.push_back((uint64_t)v);
+      carry = (uint64_t)(v >> 64) & 1;
+    }
+    d.push_back(adds ? carry : 0);
+    return {d, from, negative != swaps};
+  }
+  // This divided by o, rounded. Three digits of long division (Knuth, algorithm D) have 65 bits at least.
+  double over(const Words& o, const Format& f) const {
+    if (w.empty()) return 0;
+    int extra = (int)w.size() > (int)o.w.size() + 2 ? (int)w.size() - (int)o.w.size() - 2 : 0, m = o.w.size() + extra;
+    int s = __builtin_clzll(o.w.back());
+    std::vector<uint64_t> v(m), r(m + 3);                       // the divisor with its first bit at the top, and the remainder
+    for (int i = 0; i < (int)o.w.size(); i++) v[extra + i] = o.w[i] << s | (s && i ? o.w[i - 1] >> (64 - s) : 0);
+    int moved = m + 2 - (int)w.size();
+    for (size_t i = 0; i < w.size(); i++) r[moved + i] = w[i];
+    uint64_t q[3];
+    for (int j = 2; j >= 0; j--) {
+      u128 top = (u128)r[j + m] << 64 | r[j + m - 1];
+      q[j] = r[j + m] >= v[m - 1] ? ~0ull : (uint64_t)(top / v[m - 1]);
+      u128 carry = 0; uint64_t borrow = 0;
+      for (int i = 0; i <= m; i++) {
+        if (i < m) carry += (u128)q[j] * v[i];
+        u128 d = (u128)r[j + i] - (uint64_t)carry - borrow;
+        r[j + i] = (uint64_t)d;
+        borrow = (uint64_t)(d >> 64) & 1;
+        carry >>= 64;
+      }
+      while (borrow) {                                          // one or two too many
+        q[j]--;
+        u128 sum = 0;
+        for (int i = 0; i <= m; i++) { sum += (u128)r[j + i] + (i < m ? v[i] : 0); r[j + i] = (uint64_t)sum; sum >>= 64; }
+        if (sum) borrow = 0;
+      }
+    }
+    bool below = false;
+    for (uint64_t word : r) below |= word != 0;
+    return roundMagnitude(q, 3, (e - 64 * moved) - (o.e - 64 * extra - s), below, negative != o.negative, NEAREST, f);
+  }
+};
+
 // ---------------------------------------------------------------- the second oracle: signs
 
 struct Signs {
@@ -144,16 +220,22 @@ struct Signs {
   }
   // The sign of this sum minus (-1)^negative a b 2^e.
   int compare(bool negative, uint64_t a, uint64_t b, int e) const {
-    static thread_local Signs rest;
-    rest.clear();
-    if (high > low) memcpy(rest.d + low, d + low, (high - low) * sizeof *d);
-    rest.low = low; rest.high = high;
     u128 p = (u128)a * b;
-    uint64_t m[2] = {(uint64_t)p, (uint64_t)(p >> 64)};
-    if (p) rest.add(!negative, m, 2, e);
+    int64_t less[5] = {}; int at = low, end = high;             // the product in digits, from digit `at` on
+    if (p) {
+      int s = (e + BASE) & 31;
+      at = (e + BASE) >> 5;
+      end = high > at + 5 ? high : at + 5;
+      for (int i = 0; i < 4; i++) {
+        uint64_t piece = (uint64_t)(uint32_t)(p >> (32 * i)) << s;
+        less[i] += (uint32_t)piece;
+        less[i + 1] += piece >> 32;
+      }
+    }
     int64_t carry = 0; bool nonzero = false;
-    for (int i = rest.low; i < rest.high; i++) {
-      int64_t v = rest.d[i] + carry;
+    for (int i = at < low ? at : low; i < end; i++) {           // digits outside [low, high) are zero
+      int64_t v = d[i] + carry;
+      if (p && i >= at && i < at + 5) v += negative ? less[i - at] : -less[i - at];
       nonzero |= (v & 0xffffffff) != 0;
       carry = v >> 32;                                          // towards minus infinity: digits from 0 to 2^32 - 1
     }
@@ -161,12 +243,57 @@ struct Signs {
   }
 };
 
-// What is rounded: the sum itself, divided by a number, or its root.
-enum Kind { SUM, QUOTIENT, ROOT };
+// A number of any length in digits from -2^31 to 2^31 - 1, digit i worth 2^(32 (i + first)): its sign is that of its first digit.
+struct Balanced {
+  std::vector<int64_t> d; int first;
+  template <class Digit> void settle(const Digit* digits, int count) {
+    Digit carry = 0;
+    d.clear();
+    for (int i = 0; i < count || carry; i++) {
+      Digit v = (i < count ? digits[i] : 0) + carry;
+      d.push_back((int32_t)(uint32_t)v);
+      carry = (v - d.back()) >> 32;
+    }
+    while (!d.empty() && d.back() == 0) d.pop_back();
+  }
+  Balanced(const Signs& sum) : first(sum.low - Signs::BASE / 32) { settle(sum.d + sum.low, sum.high > sum.low ? sum.high - sum.low : 0); }
+  Balanced(bool negative, uint64_t m, int e) : first(e >> 5) {
+    u128 v = (u128)m << (e & 31);
+    int64_t digits[3];
+    for (int i = 0; i < 3; i++) { int64_t digit = (uint32_t)(v >> (32 * i)); digits[i] = negative ? -digit : digit; }
+    settle(digits, 3);
+  }
+  Balanced(const std::vector<__int128>& columns, int first) : first(first) { settle(columns.data(), (int)columns.size()); }
+  Balanced operator*(const Balanced& o) const {
+    std::vector<__int128> columns(d.size() + o.d.size());
+    for (size_t i = 0; i < d.size(); i++) if (d[i]) for (size_t j = 0; j < o.d.size(); j++) columns[i + j] += d[i] * o.d[j];
+    return {columns, first + o.first};
+  }
+  Balanced operator-(const Balanced& o) const {
+    if (d.empty()) return Balanced(std::vector<__int128>(), 0).minus(o, o.first);
+    return minus(o, o.d.empty() || first < o.first ? first : o.first);
+  }
+  Balanced minus(const Balanced& o, int from) const {
+    std::vector<__int128> columns;
+    auto put = [&](const Balanced& b, int sign) {
+      if (columns.size() < b.d.size() + (b.first - from)) columns.resize(b.d.size() + (b.first - from));
+      for (size_t i = 0; i < b.d.size(); i++) columns[i + (b.first - from)] += sign * b.d[i];
+    };
+    if (!d.empty()) put(*this, 1);
+    if (!o.d.empty()) put(o, -1);
+    return {columns, from};
+  }
+  int sign() const { return d.empty() ? 0 : d.back() > 0 ? 1 : -1; }
+};
+
+// What is rounded: the sum itself, divided by a number, or its root; or a ratio of two numbers.
+enum Kind { SUM, QUOTIENT, ROOT, RATIO };
 struct Target {
   const Signs& sum; Kind kind; double divisor;
+  const Balanced *numerator = nullptr, *denominator = nullptr;
   // The sign of the exact value minus m 2^e (m with sign).
   int side(bool negative, uint64_t m, int e) const {
+    if (kind == RATIO) return (*numerator - *denominator * Balanced(negative, m, e)).sign() * denominator->sign();
     if (kind == SUM) return sum.compare(negative, m, 1, e);
     if (kind == ROOT) return negative && m ? 1 : sum.compare(false, m, m, 2 * e);
     Number by = parts(divisor);
@@ -285,7 +412,7 @@ static bool holds(const void* p, long i, int single, double v) {
   return a == b;
 }
 
-static thread_local Sum sum, other;
+static thread_local Sum sum, other, third;
 
 extern "C" {
 
@@ -296,6 +423,7 @@ int oracle_disagreements() { return disagreements; }
 
 // The reduction of x (and y): 0 sum, 1 of magnitudes, 2 dot, 3 norm.
 double oracle_reduce(int op, int n, const void* x, const void* y, int single, int mode) {
+  Sum& sum = ::sum;                                             // of this thread: looked up once
   sum.clear();
   bool onlyNegativeZeros = true;
   for (int i = 0; i < n; i++) {
@@ -313,6 +441,7 @@ double oracle_reduce(int op, int n, const void* x, const void* y, int single, in
 // 1 + the first element of out that is wrong, or 0: 0 a x + y, 1 a x, 2 x / a.
 int oracle_map(int op, int n, double a, const void* x, const void* y, const void* out, int single) {
   const Format& f = formatOf(single);
+  Sum& sum = ::sum;                                             // of this thread: looked up once
   for (int i = 0; i < n; i++) {
     double v = load(x, i, single), w = op == 0 ? load(y, i, single) : 0, want;
     double plain = op == 0 ? a * v + w : op == 1 ? a * v : v / a; // right where it is zero or not finite for a reason
@@ -348,6 +477,52 @@ int oracle_gemm(int m, int n, int k, double alpha, const void* A, int ar, int ac
       if (!holds(out, (long)i * n + j, single, sum.value(formatOf(single)))) return i * n + j + 1;
     }
   return 0;
+}
+
+}
+
+// ---------------------------------------------------------------- statistics
+
+// n / d, rounded by the first oracle and judged by the second.
+static double ratio(const Words& n, const Words& d, const Balanced& signsN, const Balanced& signsD, const Format& f) {
+  double r = n.over(d, f);
+  if (!isRounded(r, {sum.signs, RATIO, 1, &signsN, &signsD}, NEAREST, f)) disagreements++;
+  return r;
+}
+
+extern "C" {
+
+// The mean of x, or with `weighted` sum w x / sum w; `single` is the format of the data, `to` that of the result.
+double oracle_mean(int n, const void* x, const void* w, int weighted, int single, int to) {
+  sum.clear(); other.clear();
+  for (int i = 0; i < n; i++) {
+    double v = load(x, i, single);
+    if (!weighted) { sum.add(v); continue; }
+    sum.add(load(w, i, single), v);
+    other.add(load(w, i, single));
+  }
+  if (!weighted) return n == 0 ? NOT : sum.quotient(n, formatOf(to));
+  if (other.isSpecial()) return NOT;
+  sum.digits.finish(); other.digits.finish();
+  if (other.digits.count == 0) return NOT;
+  if (sum.isSpecial()) return other.digits.negative ? -sum.specialValue() : sum.specialValue();
+  return ratio(sum.digits, other.digits, sum.signs, other.signs, formatOf(to));
+}
+
+// (sum x y - sum x sum y / n) / (n - ddof), as a ratio of integers: n sum x y - sum x sum y over n (n - ddof).
+double oracle_covariance(int n, const void* x, const void* y, int ddof, int single, int to) {
+  if (n <= ddof) return NOT;
+  sum.clear(); other.clear(); third.clear();
+  for (int i = 0; i < n; i++) {
+    double a = load(x, i, single), b = load(y, i, single);
+    if (!std::isfinite(a) || !std::isfinite(b)) return NOT;
+    sum.add(a); other.add(b); third.add(a, b);
+  }
+  for (Sum* each : {&sum, &other, &third}) each->digits.finish();
+  uint64_t divisor = (uint64_t)n * (n - ddof);
+  Words words = Words(n) * Words(third.digits) - Words(sum.digits) * Words(other.digits);
+  Balanced signs = Balanced(false, n, 0) * Balanced(third.signs) - Balanced(sum.signs) * Balanced(other.signs);
+  return ratio(words, Words(divisor), signs, Balanced(false, divisor, 0), formatOf(to));
 }
 
 }

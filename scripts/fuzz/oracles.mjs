@@ -1,6 +1,7 @@
 // The oracles of the fuzzer: oracle.cpp, compiled with g++ once and called through koffi, and those of test/oracles for whole systems.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,8 +9,17 @@ import { fileURLToPath } from "node:url";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const BUILT = here("built"); // npm run carry puts the compiled oracles there, for a machine without a compiler
 
+// A folder for each text of the oracles: other clones on this machine may have another one.
+function ownFolder() {
+  const text = createHash("sha256")
+    .update(readFileSync(here("oracle.cpp")))
+    .digest("hex")
+    .slice(0, 12);
+  return join(tmpdir(), `halfulp-oracles-${process.getuid?.() ?? 0}-${text}`);
+}
+
 /** Compiles what is missing or older than its source, and returns the paths. Call it once, before workers start. */
-export async function buildOracles(folder = join(tmpdir(), `halfulp-oracles-${process.getuid?.() ?? 0}`)) {
+export async function buildOracles(folder = ownFolder()) {
   if (existsSync(join(BUILT, "oracle.so"))) return { library: join(BUILT, "oracle.so"), systems: join(BUILT, "systems.mjs") };
   mkdirSync(folder, { recursive: true });
   const library = join(folder, "oracle.so");
@@ -41,6 +51,8 @@ export async function loadOracles({ library, systems }) {
   return {
     disagreements: declare("disagreements"),
     reduce: lib.func("oracle_reduce", "double", ["int", "int", p, p, "int", "int"]),
+    mean: lib.func("oracle_mean", "double", ["int", p, p, "int", "int", "int"]),
+    covariance: lib.func("oracle_covariance", "double", ["int", p, p, "int", "int", "int"]),
     map: declare("map", "int", "int", "double", p, p, p, "int"),
     gemm: declare("gemm", "int", "int", "int", "double", p, "int", "int", p, "int", "int", "double", p, p, "int"),
     spmv: declare("spmv", "int", "int", "int", p, p, p, "int", "double", p, "double", p, p, "int"),

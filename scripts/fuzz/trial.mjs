@@ -1,5 +1,7 @@
 // One case of the fuzzer: made from its seed, run, judged, and made smaller if it is wrong. Called by the workers and by --repeat.
+import * as functionsOfStatistics from "../../dist/api/statistics.js";
 import { everyOpening, synchronousFunctions } from "../../dist/cli/engines.js";
+import { statistics } from "../../dist/routines/statistics.js";
 import { kernels, LOCAL_ENGINES, routinesOn } from "../../dist/study.js";
 import { withFault } from "../everywhere/fault.mjs";
 import { CASES, inputsOf } from "./cases.mjs";
@@ -18,14 +20,16 @@ export async function openedEngines() {
 export async function routinesOf(name, fault) {
   const { routines: functions } = await synchronousFunctions().open();
   const wrapped = (routines) => (fault ? withFault(routines, { routine: fault, period: 1 }) : routines);
-  if (name === "functions") return wrapped(functions);
+  if (name === "functions") return wrapped({ ...functions, ...functionsOfStatistics });
   if (LOCAL_ENGINES.includes(name)) {
     const local = kernels(name);
-    return local && wrapped({ ...functions, ...routinesOn(local) });
+    return local && wrapped({ ...functions, ...routinesOn(local), ...statistics(() => local) });
   }
   const opening = (await everyOpening(POOLS)).openings.find((each) => !each.synchronous && each.name === name);
   return opening && wrapped((await opening.open()).routines);
 }
+
+let contradictions = 0; // of the oracles in this thread, so far
 
 /** "" if the result is right, else what is wrong. An error that the library throws on purpose is no result: the case must expect it. */
 export async function judged(one, routines, input, oracles) {
@@ -35,9 +39,10 @@ export async function judged(one, routines, input, oracles) {
   } catch (error) {
     return `threw ${error?.stack ?? error}`;
   }
-  const before = oracles.disagreements();
   const wrong = one.judge(input, found, oracles);
-  return oracles.disagreements() === before ? wrong : "the oracles contradict each other";
+  const before = contradictions;
+  contradictions = oracles.disagreements();
+  return contradictions === before ? wrong : "the oracles contradict each other";
 }
 
 export const inputOf = (one, seed) => one.make(inputsOf(seed));

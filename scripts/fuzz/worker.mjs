@@ -7,33 +7,43 @@ const { paths, base, index, only, engines, fault, stop } = workerData;
 const SLICE = 100; // milliseconds
 const YIELD = 64; // cases between looks at the clock
 
-// Shares of the time, so that ten million calls of level 1 and files, a million matrices and a hundred thousand plans take equally long.
-const SHARES = { "level 1": 12, matrices: 3, "sparse plans": 6, systems: 4, "mutated files": 20 };
+// Shares of the time of each routine, so that ten million calls of level 1 and files, a million matrices and a hundred thousand plans take
+// equally long at the rates of the synchronous functions: 60,000 calls, 100,000 files, 27,000 matrices and 12,000 plans per second.
+const SHARES = { "level 1": 24, statistics: 8, matrices: 5, "sparse plans": 10, systems: 6, "mutated files": 27 };
 // Of the engines; those that are opened run in the first thread alone: a device is one, and a pool has threads of its own.
 const ENGINE_SHARES = { functions: 5, "wasm-dekker": 2, "wasm-fma": 1, reference: 1 };
 
 const oracles = await loadOracles(paths);
-const chosen = Object.entries(ALL).filter(
-  ([name, { family }]) => !only || only.some((word) => `${family}, ${name}`.toLowerCase().includes(word)),
-);
-const wheel = chosen.flatMap(([name, { family }]) => new Array(SHARES[family]).fill(name));
 const available = [...LOCAL, ...(index === 0 ? await openedEngines() : [])].filter(
   (name) => !engines || engines.some((word) => name.includes(word)),
 );
+const wheelOf = (names) => names.flatMap((name) => new Array(ENGINE_SHARES[name] ?? 1).fill(name));
+const [allEngines, localEngines] = [wheelOf(available), wheelOf(available.filter((name) => LOCAL.includes(name)))];
+const enginesFor = ({ withoutEngine, synchronous }) => (withoutEngine ? ["none"] : synchronous ? localEngines : allEngines);
+
+const chosen = Object.entries(ALL).filter(
+  ([name, one]) => (!only || only.some((word) => `${one.family}, ${name}`.toLowerCase().includes(word))) && enginesFor(one).length > 0,
+);
+const turns = new Map(chosen.map(([name]) => [name, 0]));
 const opened = new Map();
-const engineWheel = available.flatMap((name) => new Array(ENGINE_SHARES[name] ?? 2).fill(name));
+
+// The routine that lags furthest behind its share, so that each has a turn before any has a second; and the next of its engines.
+function next() {
+  const lag = ([name, { family }]) => turns.get(name) / SHARES[family];
+  const [name, one] = chosen.reduce((a, b) => (lag(b) < lag(a) ? b : a));
+  const turn = turns.get(name);
+  turns.set(name, turn + 1);
+  const those = enginesFor(one);
+  return { name, one, engine: those[((turn + index) * 7919) % those.length] };
+}
 
 let seed = (base * 64 + index) * 2 ** 32;
-let turn = index;
-while (Atomics.load(stop, 0) === 0) {
-  const name = wheel[(turn * 7919) % wheel.length];
-  const one = ALL[name];
-  const engine = one.withoutEngine ? "none" : engineWheel[Math.floor(turn / wheel.length + turn) % engineWheel.length];
-  turn++;
-  if (engine === undefined) continue;
+while (Atomics.load(stop, 0) === 0 && chosen.length > 0) {
+  const { name, one, engine } = next();
   if (!opened.has(engine)) opened.set(engine, engine === "none" ? {} : await routinesOf(engine, fault));
   const routines = opened.get(engine);
   if (!routines) continue;
+  Error.stackTraceLimit = engine === "none" ? 0 : 10; // damaged files throw a million errors; --repeat has the stack of one
   parentPort.postMessage({ begins: { name, engine, seed } });
   const begin = performance.now();
   let [cases, elements] = [0, 0];

@@ -11,6 +11,7 @@
 import type { Engine } from "../api/engine.ts";
 import type * as matrices from "../api/matrixRoutines.ts";
 import type * as vectors from "../api/vectorRoutines.ts";
+import type { Statistics } from "../routines/statistics.ts";
 import { dense } from "./dense.ts";
 import { Digest } from "./digest.ts";
 import { files } from "./files.ts";
@@ -18,12 +19,13 @@ import { level1 } from "./level1.ts";
 import { Sha256 } from "./sha256.ts";
 import { solvers } from "./solvers.ts";
 import { sparse } from "./sparse.ts";
+import { statistics } from "./statistics.ts";
 
 /**
  * The routines that the corpus calls: an engine, or the synchronous functions. `accumulate` is that of engines; without it the class
- * Accumulator adds up.
+ * Accumulator adds up. The statistics are those of the kernels under test; without them the synchronous functions run.
  */
-export type CorpusRoutines = Pick<Engine, keyof typeof vectors | keyof typeof matrices> & Partial<Pick<Engine, "accumulate">>;
+export type CorpusRoutines = Pick<Engine, keyof typeof vectors | keyof typeof matrices> & Partial<Pick<Engine, "accumulate"> & Statistics>;
 
 /**
  * "short": small inputs, within reach of emulated machines and interpreters. "full": also sizes at which kernels work by blocks and with
@@ -37,7 +39,7 @@ type Part = (routines: CorpusRoutines, out: Digest) => Promise<void>;
 /** What a routine is called with, by size; each part adds everything that comes back to the digest. */
 export type CorpusRow = { readonly short: Part } & Partial<Readonly<Record<CorpusSize, Part>>>;
 
-const ROWS: Readonly<Record<string, CorpusRow>> = { ...level1, ...dense, ...sparse, ...solvers, ...files };
+const ROWS: Readonly<Record<string, CorpusRow>> = { ...level1, ...statistics, ...dense, ...sparse, ...solvers, ...files };
 
 /** The names of the routines, in the order in which they run. */
 export const routineNames: readonly string[] = Object.keys(ROWS);

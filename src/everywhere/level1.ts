@@ -8,8 +8,8 @@ import { Inputs, KINDS, type Kind } from "./inputs.ts";
 
 const LENGTHS = [0, 1, 2, 3, 5, 8, 17, 32, 33, 100, 700];
 // Past the blocks of the filter, past the chunks in which host arrays are streamed, and more than one chunk for each of 16 workers.
-const LONG = [8191, 65539, 200_001];
-const LONG_KINDS = ["wide", "cancelling", "subnormal", "zeros"] as const;
+export const LONG = [8191, 65539, 200_001];
+export const LONG_KINDS = ["wide", "cancelling", "subnormal", "zeros"] as const;
 const SCALARS = [1, -1, 0.1, 1 / 3, 2, -0, Number.NaN, Number.NEGATIVE_INFINITY, Number.MAX_VALUE, Number.MIN_VALUE];
 
 /** A row for each format. */

@@ -7,10 +7,14 @@ import { CORPUS_SIZES, type CorpusRoutines, hashes, routineNames } from "../../s
 import { Digest } from "../../src/everywhere/digest.ts";
 import { EXPECTED } from "../../src/everywhere/expected.ts";
 import { Sha256 } from "../../src/everywhere/sha256.ts";
-import { kernels, Random, routinesOn } from "../../src/study.ts";
+import { excovariance, exmean, exvariance } from "../../src/index.ts";
+import { statistics } from "../../src/routines/statistics.ts";
+import { kernels, type LocalKernels, Random, routinesOn } from "../../src/study.ts";
 import { FULL, SEED } from "../effort.ts";
+import { covarianceOf, type Data, meanOf } from "../oracles/statistics.ts";
 
-const { routines } = await synchronousFunctions().open();
+const { routines: functions } = await synchronousFunctions().open();
+const routines: CorpusRoutines = { ...functions, exmean, exvariance, excovariance };
 
 describe("SHA-256", () => {
   test(`of random bytes in random pieces is that of node:crypto, HALFULP_SEED=${SEED}`, () => {
@@ -38,8 +42,24 @@ describe("the corpus", () => {
   });
 
   test("has the expected hashes on the reference engine", async () => {
-    const reference = { ...routines, ...routinesOn(kernels("reference") as never) } as unknown as CorpusRoutines;
+    const engine = kernels("reference") as LocalKernels;
+    const reference = { ...routines, ...routinesOn(engine), ...statistics(() => engine) } as unknown as CorpusRoutines;
     expect((await hashes(reference)).short).toEqual(EXPECTED.short);
+  });
+
+  test("has the expected hashes of the statistics on rational numbers, which share no code with them", async () => {
+    const varianceOf = (x: Data, ddof: number): number => covarianceOf(x, x, ddof);
+    const rational = { ...functions, exmean: meanOf, exvariance: varianceOf, excovariance: covarianceOf };
+    const only = routineNames.filter((name) => /^ex(mean|variance|covariance)/.test(name));
+    const found = (await hashes(rational as CorpusRoutines, { only })).short.routines;
+    expect(Object.keys(found)).toHaveLength(8);
+    for (const name of only) expect(found[name], name).toBe(EXPECTED.short.routines[name]);
+  });
+
+  test("takes the synchronous functions for the statistics where an engine has none", async () => {
+    const only = ["exmean", "exvariance, binary32", "Moments"];
+    const found = (await hashes(functions, { only })).short.routines;
+    for (const name of only) expect(found[name], name).toBe(EXPECTED.short.routines[name]);
   });
 
   test("can be run in part, and tells what it does", async () => {
@@ -70,7 +90,7 @@ describe("one wrong bit of a routine changes its hash, and no other", () => {
 
   const NAMES = [
     ...["exsum", "exasum", "exdot", "exnrm2", "exaxpy", "exscal", "exinvscal", "exgemv", "exgemm", "extrsv", "extrsm", "exlu"],
-    ...["exluBatch", "exspmv", "ilu0", "cg", "bicgstab", "gmres", "solve"],
+    ...["exmean", "exvariance", "excovariance", "exluBatch", "exspmv", "ilu0", "cg", "bicgstab", "gmres", "solve"],
   ];
   test.each(NAMES)("%s", async (routine) => {
     const own = routineNames.filter((name) => name.split(", ").includes(routine));

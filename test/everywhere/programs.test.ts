@@ -69,7 +69,7 @@ describe.skipIf(!hasCompiler)(`npm run fuzz ${hasCompiler ? "" : "(npm run setup
     expect(entries.length).toBeGreaterThan(0);
   });
 
-  test.each(["exdot", "exlu", "ilu0"])("finds a wrong bit of %s within a minute, and repeats it", (fault) => {
+  test.each(["exdot", "exmean", "exlu", "ilu0"])("finds a wrong bit of %s within a minute, and repeats it", (fault) => {
     const { status, stdout } = run("fuzz/fuzz.mjs", "--minutes", "1", "--threads", "1", "--fault", fault, "--ledger", ledger);
     expect(status).toBe(1);
     const [, name, engine, number] = stdout.match(/--repeat "([^"]+)" --engines "([^"]+)" --case (\d+)/) as string[];
