@@ -35,7 +35,7 @@ const TINY = 32;
 // A call needs no copies only if all its arrays are in one arena. Arrays that are used together tend to be of similar size, so an arena
 // has room for four of the size of its first one. Untouched memory costs only address space.
 const ARRAYS_PER_ARENA = 4;
-// A plan of sptrsv has 36 bytes or more per unknown, and solves 64 columns at a time if there are 512 beside it.
+// A plan of sptrsv has 36 bytes or more per unknown, and solves 64 columns at a time if there are 512 beside it. It goes where there are.
 const PLAN_ROOM = 16;
 const MIN_ARENA = 1 << 24;
 
@@ -359,9 +359,10 @@ export class WasmKernels implements Kernels {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
-    let offset = this.current?.allocate(bytes);
+    const wanted = perArena * bytes;
+    let offset = perArena === ARRAYS_PER_ARENA || this.current?.hasRoom(wanted) ? this.current?.allocate(bytes) : 0;
     if (!this.current || !offset) {
-      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, perArena * bytes));
+      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, wanted));
       arena.onCollected = () => this.reuse(arena);
       this.current = arena;
       this.addArena(arena);
