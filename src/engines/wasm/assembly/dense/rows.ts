@@ -10,6 +10,7 @@
 import { closeBlock, filter } from "../exact/filter";
 import { MAX_TERM, MIN_GRID, binade, grid, halfStep, log2Up, sameBinade } from "../grid";
 import { NO_BINADE, extraBinades, setExtraBinades, setUsualBinade, usualBinade } from "./history";
+import { SHORT, shortDot } from "../exact/shortDot";
 import { BOUND, ENCLOSURE, GRID } from "../layout";
 import { Dot, largest, range } from "../range";
 import { U, add, fused, isFused, load, mul, productExcess, splat, sub } from "../simd";
@@ -105,8 +106,9 @@ export function rowDots<T>(records: usize, pa: usize, step: usize, rows: i32, px
     const at = <usize>from * sizeof<T>();
     for (let i = 0; i < min(rows, 3); ++i) {
       const record = records + <usize>i * ENCLOSURE;
+      const a = pa + <usize>i * step + at, count = end - from;
       f64.store(record, 0, GRID);
-      if (!filter<T, Dot>(record, pa + <usize>i * step + at, px + at, end - from)) f64.store(record, NaN, BOUND);
+      if (!(count <= SHORT ? shortDot<T>(record, a, px + at, count) : filter<T, Dot>(record, a, px + at, count))) f64.store(record, NaN, BOUND);
     }
   }
 }

@@ -6,15 +6,16 @@
 // counts the solved blocks), and solve their block when all blocks before it are done. A block waits only for blocks taken earlier,
 // so one worker can always proceed. If the columns are contiguous, a solved block is subtracted from all remaining sums, where every
 // worker has its share of the rows.
-import { addExactly, certifiedEntry, copyRecord, put, setRecord } from "../exact/certificate";
+import { BOUND_SLACK, addExactly, certifiedEntry, copyRecord, put, quickQuotient, setRecord } from "../exact/certificate";
 import { filter } from "../exact/filter";
 import { frame } from "../frame";
 import { encloseRow, subtractColumns } from "./columns";
 import { setRowTerms } from "./gemv";
 import { recordDecided, resetHistory, skipFilter } from "./history";
-import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND } from "../layout";
+import { BOUND, ENCLOSURE, HIGH, JOB_A, JOB_A_COL, JOB_A_ROW, JOB_BLOCK_SIZE, JOB_DONE, JOB_FINISH, JOB_FROM, JOB_M, JOB_OUT, JOB_REFINE, JOB_TO, JOB_UNIT, JOB_UPPER, JOB_WORK, JOB_WORK_SIZE, JOB_WORKERS, JOB_X, JOB_Y, LOW, CORRECTED, RECORD, RESIDUAL, ROUND, SINGLE } from "../layout";
 import { Dot } from "../range";
 import { rowDots } from "./rows";
+import { SHORT, shortDot } from "../exact/shortDot";
 import { filterSuffices, setScalars, setTerms, settle } from "../exact/settle";
 import { one } from "../simd";
 import { addressAt, barrier, i32At, setAndWake, take, waitForMore } from "../team";
@@ -50,14 +51,18 @@ function solveRows<T>(job: usize, kind: i32, diagonal: usize, step: usize, recor
     else setRecord(frame, 0, 0, 0);
     const from = upper ? i + 1 - own : low, n = (upper ? high : i + own) - from, row = diagonal + <usize>(i - low) * step;
     const noEnclosure = f64.load(frame, BOUND) != f64.load(frame, BOUND);
-    if (n > 0 && !noEnclosure && !filter<T, Dot>(frame, row + <usize>(from - low) * sizeof<T>(), x + <usize>from * sizeof<T>(), n)) f64.store(frame, NaN, BOUND);
+    if (n > 0 && !noEnclosure) {
+      const a = row + <usize>(from - low) * sizeof<T>(), z = x + <usize>from * sizeof<T>();
+      if (!(n <= SHORT ? shortDot<T>(frame, a, z, n) : filter<T, Dot>(frame, a, z, n))) f64.store(frame, NaN, BOUND);
+    }
     f64.store(frame, -f64.load(frame, HIGH), HIGH);
     f64.store(frame, -f64.load(frame, LOW), LOW);
     const b = one<T>(rhs + <usize>i * sizeof<T>()), extra = residual && unit ? -one<T>(x + <usize>i * sizeof<T>()) : 0;
     addExactly(frame, b);
     if (extra != 0) addExactly(frame, extra);
     const d: f64 = finish == ROUND || unit ? 1 : one<T>(row + <usize>(i - low) * sizeof<T>());
-    let v = certifiedEntry(frame, finish, d, sizeof<T>() == 4);
+    let v = finish == SINGLE && sizeof<T>() == 8 ? quickQuotient(f64.load(frame, HIGH), f64.load(frame, LOW), f64.load(frame, BOUND) * BOUND_SLACK, d) : NaN;
+    if (v != v) v = certifiedEntry(frame, finish, d, sizeof<T>() == 4);
     if (v == v) ++decided;
     else {
       if (records != 0) {

@@ -15,7 +15,7 @@ import { U, add, isFused, mul, nmadd, productExcess, splat, sub, sumError } from
   return where(both(absorbs(h, m), inRange(h)), h);
 }
 
-// The same for the quotients by d, with r = RN(1 / d): quickQuotient() of sparse/exactRows.ts in two lanes, with its proof. The error of the
+// The same for the quotients by d, with r = RN(1 / d): quickQuotient() of certificate.ts in two lanes, with its proof. The error of the
 // quotient stays below bound |r| + 5 u^2 |q| + 4 u |correction| (bound |1 / d| exceeds bound |r| by less than SUM_SLACK allows).
 @inline export function quotientLanes(high: v128, low: v128, bound: v128, d: v128, r: v128): v128 {
   const q = mul(high, r), p = mul(q, d), rest = isFused() ? nmadd(q, d, high) : add(sub(high, p), productExcess(q, d, p));

@@ -1,7 +1,7 @@
 // Rows of a sparse triangular system in exact arithmetic, each rounded once. A row is summed on a grid; if that does not decide its
 // result, by a compensated sum, by two exact doubles, or in the superaccumulator. Called by rows.ts; the loop over a row is that of the
 // sparse paper (Section 3).
-import { SUM_SLACK, SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put } from "../exact/certificate";
+import { SMALL, certified, certifiedQuickly, certifiedQuotient, excess, put, quickQuotient } from "../exact/certificate";
 import { FIRST, JOB_BEGINS, JOB_DIAGONAL, JOB_DIAGONAL_AT, JOB_ENDS, JOB_INDICES, JOB_ORDER, JOB_SHAPES, JOB_SHAPE_STARTS, JOB_VALUES, JOB_X, JOB_Y, LAST } from "../layout";
 import { binade, grid, sameBinade } from "../grid";
 import { U, add, isFused, mul, nmadd, one, productExcess, remainder, splat, sub, twoSumError } from "../simd";
@@ -67,7 +67,7 @@ let rowGrid: f64 = 1.5;
   return sizeof<T>() == 8 ? add(r, productExcess(a, z, product)) : r;
 }
 @inline export function roundRow<T>(high: f64, low: f64, bound: f64, diagonal: usize, at: i32): f64 {
-  if (diagonal != 0) return quickQuotient<T>(high, low, bound, element<T>(diagonal, at));
+  if (diagonal != 0) return sizeof<T>() == 4 ? certifiedQuotient(high, low, bound, element<T>(diagonal, at), true) : quickQuotient(high, low, bound, element<T>(diagonal, at));
   return sizeof<T>() == 4 ? certified(high, low, bound, true) : certifiedQuickly(high, low, bound);
 }
 
@@ -93,21 +93,6 @@ function compensatedRow<T>(job: usize, k: i32, b: f64, unknowns: usize, step: us
   const size = f64x2.extract_lane(m, 0) + f64x2.extract_lane(m, 1);
   if (size > SMALL && size < LARGE) rowGrid = grid(binade(size) + GRID_MARGIN);
   return roundRow<T>(sum, rest, n * n * (U * U * size + f64.MIN_VALUE), addressAt(job, JOB_DIAGONAL), diagonalOf(i32At(job, JOB_DIAGONAL_AT), k, first, end));
-}
-
-// The number to which the quotients by d of all numbers within `bound` of high + low round; NaN if that is not proved. With
-// r = RN(1 / d), q = RN(high r) is within 3 u of high / d, and
-//   (high + low + e) / d = q + (high - q d + low + e) / d,
-// where RN(high - q d) errs by 3 u^2 |high|, the sum with low by u times itself, and the product with r by 2 u times itself: together
-// below
-//   |e / d| + 5 u^2 |q| + 4 u |correction|.
-// A division has a latency of 13 cycles; this quotient takes two products, because 1 / d is known long before.
-@inline function quickQuotient<T>(high: f64, low: f64, bound: f64, d: f64): f64 {
-  if (sizeof<T>() == 4) return certifiedQuotient(high, low, bound, d, true);
-  const r = 1 / d, q = high * r, correction = (remainder(high, q, d) + low) * r, v = q + correction;
-  const m = (abs(correction - (v - q)) + bound * abs(r) + 5 * U * U * abs(q) + 4 * U * abs(correction)) * SUM_SLACK;
-  const inRange = abs(high) > SMALL && abs(high) < LARGE && abs(d) > SMALL && abs(d) < LARGE && abs(v) > SMALL;
-  return v + m == v && v - m == v && abs(correction) < abs(q) && inRange ? v : NaN;
 }
 
 // A row that the grid does not decide. Many such rows that fit on the grid are ties, or nearly: sums of a few numbers of similar
