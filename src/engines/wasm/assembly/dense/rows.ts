@@ -108,7 +108,8 @@ export function rowDots<T>(records: usize, pa: usize, step: usize, rows: i32, px
       const record = records + <usize>i * ENCLOSURE;
       const a = pa + <usize>i * step + at, count = end - from;
       f64.store(record, 0, GRID);
-      if (!(count <= SHORT ? shortDot<T>(record, a, px + at, count) : filter<T, Dot>(record, a, px + at, count))) f64.store(record, NaN, BOUND);
+      if (count <= SHORT) shortDot<T>(record, a, px + at, count);
+      else if (!filter<T, Dot>(record, a, px + at, count)) f64.store(record, NaN, BOUND);
     }
   }
 }

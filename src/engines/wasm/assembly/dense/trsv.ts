@@ -53,7 +53,8 @@ function solveRows<T>(job: usize, kind: i32, diagonal: usize, step: usize, recor
     const noEnclosure = f64.load(frame, BOUND) != f64.load(frame, BOUND);
     if (n > 0 && !noEnclosure) {
       const a = row + <usize>(from - low) * sizeof<T>(), z = x + <usize>from * sizeof<T>();
-      if (!(n <= SHORT ? shortDot<T>(frame, a, z, n) : filter<T, Dot>(frame, a, z, n))) f64.store(frame, NaN, BOUND);
+      if (n <= SHORT) shortDot<T>(frame, a, z, n);
+      else if (!filter<T, Dot>(frame, a, z, n)) f64.store(frame, NaN, BOUND);
     }
     f64.store(frame, -f64.load(frame, HIGH), HIGH);
     f64.store(frame, -f64.load(frame, LOW), LOW);
