@@ -35,8 +35,6 @@ const TINY = 32;
 // A call needs no copies only if all its arrays are in one arena. Arrays that are used together tend to be of similar size, so an arena
 // has room for four of the size of its first one. Untouched memory costs only address space.
 const ARRAYS_PER_ARENA = 4;
-// A plan of sptrsv has 36 bytes or more per unknown, and solves 64 columns at a time if there are 512 beside it. It goes where there are.
-const PLAN_ROOM = 16;
 const MIN_ARENA = 1 << 24;
 
 // Columns that a sparse solve takes at a time, if there is memory for them.
@@ -257,11 +255,11 @@ export class WasmKernels implements Kernels {
     },
     download: copyElements,
     keepMatrix: (routine, A: StridedMatrix, lasting) => this.approximate.keepMatrix(routine, A, lasting),
-    reserve: (routine, bytes) => this.reserve(routine, bytes),
+    reserve: (routine, bytes, beside) => this.reserve(routine, bytes, beside),
   };
 
-  private reserve(routine: string, bytes: number): Allocation<Uint8Array> {
-    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array, PLAN_ROOM), bytes);
+  private reserve(routine: string, bytes: number, beside?: number): Allocation<Uint8Array> {
+    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array, beside), bytes);
   }
 
   // Bytes in the arena that has all of these arrays, if there is one and it has room.
@@ -355,14 +353,13 @@ export class WasmKernels implements Kernels {
     return this.allocateFor("allocate", length, type);
   }
 
-  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>, perArena = ARRAYS_PER_ARENA): V {
+  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>, beside = 0): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
-    const wanted = perArena * bytes;
-    let offset = perArena === ARRAYS_PER_ARENA || this.current?.hasRoom(wanted) ? this.current?.allocate(bytes) : 0;
+    let offset = this.current?.hasRoom(bytes + beside) ? this.current.allocate(bytes) : 0;
     if (!this.current || !offset) {
-      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, wanted));
+      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes, bytes + beside));
       arena.onCollected = () => this.reuse(arena);
       this.current = arena;
       this.addArena(arena);
