@@ -36,8 +36,8 @@ export interface EngineMemory {
 
 /** A memory that the host can read and in which it lays out plans for sparse solves. */
 export interface HostMemory extends EngineMemory {
-  /** Bytes with arbitrary contents, where calls find `beside` more for a while, if there is such a place. */
-  reserve(routine: string, bytes: number, beside?: number): Allocation<Uint8Array>;
+  /** Bytes with arbitrary contents. */
+  reserve(routine: string, bytes: number): Allocation<Uint8Array>;
   /** Keep a matrix that already is in this memory and never changes, for as long as a plan uses it; undefined for any other matrix. */
   share?(A: Sparse<Real>): Allocation<Sparse<Real>> | undefined;
 }

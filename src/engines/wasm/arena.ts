@@ -115,11 +115,6 @@ export class Arena {
     new Uint8Array(this.buffer, at, bytes).fill(0);
   }
 
-  /** Whether a block of this size can be allocated. */
-  hasRoom(bytes: number): boolean {
-    return this.gaps.some((gap) => gap.size >= bytes);
-  }
-
   /** Allocate a block, first fit. Returns its offset, or 0 if no gap is large enough. The block is zeroed if `clean`. */
   allocate(bytes: number, clean = true): number {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);

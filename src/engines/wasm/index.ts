@@ -255,11 +255,11 @@ export class WasmKernels implements Kernels {
     },
     download: copyElements,
     keepMatrix: (routine, A: StridedMatrix, lasting) => this.approximate.keepMatrix(routine, A, lasting),
-    reserve: (routine, bytes, beside) => this.reserve(routine, bytes, beside),
+    reserve: (routine, bytes) => this.reserve(routine, bytes),
   };
 
-  private reserve(routine: string, bytes: number, beside?: number): Allocation<Uint8Array> {
-    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array, beside), bytes);
+  private reserve(routine: string, bytes: number): Allocation<Uint8Array> {
+    return this.reserved(this.allocateFor(routine, Math.ceil(bytes / 8), Float64Array), bytes);
   }
 
   // Bytes in the arena that has all of these arrays, if there is one and it has room.
@@ -353,13 +353,13 @@ export class WasmKernels implements Kernels {
     return this.allocateFor("allocate", length, type);
   }
 
-  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>, beside = 0): V {
+  private allocateFor<V extends Real | Int32Array>(routine: string, length: number, type: ArrayType<V>): V {
     const bytes = length * type.BYTES_PER_ELEMENT;
     if (bytes > LIMIT)
       throw new EngineError(`${routine}: ${bytes} bytes asked for, one array can have ${LIMIT} (WebAssembly memory ends at 4 GiB)`);
-    let offset = this.current?.hasRoom(bytes + beside) ? this.current.allocate(bytes) : 0;
+    let offset = this.current?.allocate(bytes);
     if (!this.current || !offset) {
-      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes, bytes + beside));
+      const arena = this.newArena(routine, bytes, Math.max(MIN_ARENA, ARRAYS_PER_ARENA * bytes));
       arena.onCollected = () => this.reuse(arena);
       this.current = arena;
       this.addArena(arena);

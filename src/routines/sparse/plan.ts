@@ -56,9 +56,6 @@ const MAX_BLOCK = 128;
 const MAX_LEVEL_BLOCK = 256;
 const MIN_LEVEL_BLOCK = 32;
 
-// A plan goes where it can solve for this number of columns at a time.
-const COLUMNS = 64;
-
 /** The whole set-up phase, on the calling thread: it takes as long as a few solves. If it fails, it frees what it reserved. */
 export function analyse(
   kernels: Pick<SystemKernels, "workers" | "memory" | "firstZero" | "neighbours">,
@@ -68,7 +65,6 @@ export function analyse(
 ): SparsePlan {
   const resident = kernels.memory.share?.(triangle.A);
   const allocations = new Set<Allocation<unknown>>(resident ? [resident] : []);
-  const beside = exact ? COLUMNS * triangle.A.rows * triangle.A.values.BYTES_PER_ELEMENT : 0;
   const setup: Setup = {
     workers: kernels.workers,
     triangle,
@@ -76,7 +72,7 @@ export function analyse(
     neighbours: (...args) => kernels.neighbours(...args),
     isResident: resident !== undefined,
     reserve(bytes) {
-      const memory = kernels.memory.reserve("sptrsv", bytes, beside);
+      const memory = kernels.memory.reserve("sptrsv", bytes);
       allocations.add(memory);
       return memory;
     },
@@ -90,7 +86,7 @@ export function analyse(
     const memory = resident ? { ...plan.memory, resident } : plan.memory;
     if (plan.form === "as stored") loadValues(kernels, triangle, plan.system);
     const again = kernels.workers === 0 ? (next: HostTriangle) => analyse(kernels, next, exact, options) : undefined;
-    return asPlan({ ...plan, memory, again, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes, beside) });
+    return asPlan({ ...plan, memory, again, reserve: (bytes) => kernels.memory.reserve("sptrsv", bytes) });
   } catch (error) {
     for (const allocation of allocations) allocation.free();
     throw error;
