@@ -14,6 +14,7 @@ import type { AnyRoutines } from "../engines.ts";
 import { storedBits } from "../hex.ts";
 import { factorable, type Table, vectorOf } from "../matrices.ts";
 import { range } from "../oracles/matrices.ts";
+import { launched } from "./launched.ts";
 
 const found = await findAdapter().catch((error: Error) => error.message);
 const missing = typeof found === "string" ? ` (${found})` : "";
@@ -45,22 +46,6 @@ async function same(data: Real, n: number, count: number, label: string, on = en
   const want = await outcome({ exluBatch } as unknown as AnyRoutines, data, n, count);
   expect(await outcome(on, data, n, count), `${label}, ${count} of order ${n} (HALFULP_SEED=${SEED})`).toEqual(want);
   return want;
-}
-
-// The kernels that a call launches.
-async function launched(call: () => unknown): Promise<string[]> {
-  const names: string[] = [];
-  const launch = device.launch.bind(device);
-  device.launch = (kernel, ...rest) => {
-    names.push(kernel.name);
-    launch(kernel, ...rest);
-  };
-  try {
-    await call();
-  } finally {
-    device.launch = launch;
-  }
-  return names;
 }
 
 const filled = (format: Format, n: number, count: number, value: (i: number, j: number, k: number) => number): Real =>
@@ -101,7 +86,7 @@ function hidden(format: Format, n: number): Table {
 describe.skipIf(missing !== "")(`exluBatch on webgpu${missing}, HALFULP_SEED=${SEED}`, () => {
   test("is one launch, and one that finds entries that are not finite", async () => {
     const data = filled("binary64", 9, 5, () => random.signed());
-    expect(await launched(() => engine.exluBatch(data, 9, 5))).toEqual(["firstNotFinite", "luBatch"]);
+    expect(await launched(device, () => engine.exluBatch(data, 9, 5))).toEqual(["firstNotFinite", "luBatch"]);
   });
 
   test.each(FORMATS)("every order and number, %s", async (format) => {
@@ -191,7 +176,7 @@ describe.skipIf(missing !== "")(`exluBatch on webgpu${missing}, HALFULP_SEED=${S
       ] as const) {
         device.maxBindingBytes = 2048;
         const data = filled("binary64", n, count, () => random.signed());
-        const names = await launched(() => same(data, n, count, "parts"));
+        const names = await launched(device, () => same(data, n, count, "parts"));
         expect(names.length).toBeGreaterThan(1);
         expect(new Set(names)).toEqual(new Set(["firstNotFinite", "luBatch"]));
         data[data.length - 2] = Number.NaN;
@@ -230,7 +215,7 @@ describe.skipIf(missing !== "")(`exluBatch on webgpu${missing}, HALFULP_SEED=${S
     const blocked = engineWith({ maxBatchOrder: 8 });
     for (const n of [9, 35]) {
       const data = filled(format, n, 3, () => random.signed());
-      const names = await launched(() => same(data, n, 3, "blocks", blocked));
+      const names = await launched(device, () => same(data, n, 3, "blocks", blocked));
       expect(names).toContain("luStep");
       expect(names).not.toContain("luBatch");
       data.copyWithin(n * n + n, n * n, n * n + n); // equal rows
@@ -246,7 +231,7 @@ describe.skipIf(missing !== "")(`exluBatch on webgpu${missing}, HALFULP_SEED=${S
       [16, 100],
     ] as const)
       expect(
-        await launched(() =>
+        await launched(device, () =>
           usual.exluBatch(
             filled("binary64", n, count, () => random.signed()),
             n,
